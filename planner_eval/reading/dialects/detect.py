@@ -143,10 +143,7 @@ def _candidates(text: str) -> Iterator[Candidate]:
 def find_rows_by_sign(text: str, start: int) -> Iterator[Wrapper]:
     """The rows whose sign stands in the beginning of a text, from `start` on."""
     for row, sign in _signed_rows(custom_rows()):
-        hints = row.hints
-        if (not hints or any(map(text.__contains__, hints))) and sign.search(
-            text, start, start + SIGN_SEARCH_CHARS
-        ):
+        if _has_hint(row, text) and sign.search(text, start, start + SIGN_SEARCH_CHARS):
             yield row
 
 
@@ -241,7 +238,7 @@ def opening_tokens(row: Wrapper) -> tuple[str, ...]:
 
 def may_hold_token(text: str) -> bool:
     """Whether a row's opening token may stand in a text, which a look for words of them tells."""
-    return _present_patterns(text, custom_rows()) != ()
+    return _present_tokens(text, custom_rows()) != ()
 
 
 def may_be_other_notation(text: str) -> bool:
@@ -249,21 +246,27 @@ def may_be_other_notation(text: str) -> bool:
     return bool(custom_rows()) or may_hold_token(text) or next(find_rows_by_sign(text, 0), None) is not None
 
 
-def bracketed_words() -> tuple[str, ...]:
-    """Words of which one stands wherever an opening token with a bracket does."""
-    return _token_table(custom_rows()).bracketed
+def words_of_tokens(text: str) -> list[str]:
+    """Of the opening tokens that may stand in a text, but for those that are tags, a word of each."""
+    return [token.word for token in _present_tokens(text, custom_rows()) if token.word[0] != "<"]
 
 
 def _token_pattern(text: str) -> re.Pattern[str]:
     """A pattern for the tokens that may stand in a text: one for all of them is slow."""
-    return _compile_alternatives(_present_patterns(text, custom_rows()))
+    return _compile_alternatives(_present_tokens(text, custom_rows()))
 
 
-def _present_patterns(text: str, own: tuple[Wrapper, ...]) -> tuple[str, ...]:
-    """The patterns of the tokens of which a word stands in a text; a text is asked for several times."""
-    find = (
-        _find_present_patterns if len(text) <= _MAX_KEPT_TEXT_LENGTH else _find_present_patterns.__wrapped__
-    )
+class _TokenSign(NamedTuple):
+    """What tells that a token may stand in a text, the head of a tag and a word, and what finds it."""
+
+    head: str
+    word: str
+    pattern: str
+
+
+def _present_tokens(text: str, own: tuple[Wrapper, ...]) -> tuple[_TokenSign, ...]:
+    """The tokens of which a word stands in a text; a text is asked for several times."""
+    find = _find_present_tokens if len(text) <= _MAX_KEPT_TEXT_LENGTH else _find_present_tokens.__wrapped__
     return find(text, own)
 
 
@@ -271,39 +274,32 @@ _MAX_KEPT_TEXT_LENGTH = 20_000
 
 
 @lru_cache(4)
-def _find_present_patterns(text: str, own: tuple[Wrapper, ...]) -> tuple[str, ...]:
-    openers = _token_table(own)
-    if "<" not in text:
-        return tuple([pattern for word, pattern in openers.plain if word in text])
-    tags = "".join(_TAG_START.findall(text))  # much shorter than the text
-    return tuple(
-        [pattern for word, pattern in openers.patterns if word in (text if word.rfind("<") else tags)]
-    )
+def _find_present_tokens(text: str, own: tuple[Wrapper, ...]) -> tuple[_TokenSign, ...]:
+    heads = _token_table(own).heads.intersection(_TAG_HEAD.findall(text))
+    return tuple([token for token in _signs_of_heads(own, heads) if token[1] in text])
 
 
-_TAG_START = re.compile(r"<[^<]{0,60}+")
-"""What holds a token of a row that begins so, and has no other such bracket."""
+@lru_cache(64)
+def _signs_of_heads(own: tuple[Wrapper, ...], heads: frozenset[str]) -> tuple[_TokenSign, ...]:
+    """The signs of the tokens that may stand in a text whose tags have these heads."""
+    return tuple(token for token in _token_table(own).signs if not token.head or token.head in heads)
+
+
+_TAG_HEAD = re.compile(r"<[^<]{3}")
+"""The first characters of a tag: one look at a text for all of them leaves few rows' tokens to look for."""
 
 
 @lru_cache(256)
-def _compile_alternatives(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(patterns) or "(?!)")
+def _compile_alternatives(tokens: tuple[_TokenSign, ...]) -> re.Pattern[str]:
+    return re.compile("|".join([token.pattern for token in tokens]) or "(?!)")
 
 
 class _TokenTable(NamedTuple):
-    """Patterns for all rows' opening tokens, and each row's tokens, as they are and without blanks.
+    """The signs of all opening tokens, the longest first; each row's tokens, with and without blanks."""
 
-    Args:
-        patterns: What finds each token, the longest first, with a word that stands wherever it does.
-        plain: Those without an angle bracket in the word.
-        rows: Each row's tokens.
-        bracketed: The words of tokens with a bracket.
-    """
-
-    patterns: tuple[tuple[str, str], ...]
-    plain: tuple[tuple[str, str], ...]
+    signs: tuple[_TokenSign, ...]
+    heads: frozenset[str]
     rows: tuple[tuple[Wrapper, tuple[tuple[str, str], ...]], ...]
-    bracketed: tuple[str, ...]
 
 
 @cache
@@ -314,12 +310,12 @@ def _token_table(_own: tuple[Wrapper, ...]) -> _TokenTable:
     )
     tokens = {(token, _line_start_lookahead(row)) for row, row_tokens in rows for token, _ in row_tokens}
     longest = sorted(tokens, key=lambda item: (-len(item[0]), item))
-    patterns = tuple(
-        (_longest_fixed_text(token), _opening_token_regex(token, following)) for token, following in longest
+    signs = tuple(
+        _TokenSign("".join(_TAG_HEAD.findall(word)[:1]), word, _opening_token_regex(token, following))
+        for token, following in longest
+        for word in [_longest_fixed_text(token)]
     )
-    plain = tuple(item for item in patterns if "<" not in item[0])
-    bracketed = tuple({_longest_fixed_text(token) for token, _ in longest if "[" in token})
-    return _TokenTable(patterns, plain, rows, bracketed)
+    return _TokenTable(signs, frozenset(token.head for token in signs), rows)
 
 
 def _longest_fixed_text(token: str) -> str:

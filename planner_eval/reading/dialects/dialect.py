@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import ObjectSpans, parse_located
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import WriteError
-from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.frozen import fast_frozen, replace
 from planner_eval.base.json_text import map_object_values
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import decode_whole
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import shorten

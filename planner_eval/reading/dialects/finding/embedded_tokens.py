@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
-from planner_eval.reading.dialects.detect import bracketed_words, find_opening_tokens
+from planner_eval.reading.dialects.detect import find_opening_tokens, words_of_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
@@ -48,8 +48,8 @@ _UNQUOTED_VALUE_LINE = lazy_pattern(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\
 _UNQUOTED_VALUE_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
 _TRIPLE_QUOTES = ('"""', "'''")
 _BRACKET_TOKEN = lazy_pattern(r"\[/?[TtI]")
-_TOKEN_STARTS = ("<", "[", "\x1b", "```", "~~~", "Call:", "functools", "to=functions.", ">>>", "✿", "‹")
-"""What all begin with that are looked for."""
+_TAG_STARTS = ("<", "\x1b", "```", "~~~")
+"""What all begin with that are looked for, but for tokens that are words, or in brackets."""
 
 
 class Tag(NamedTuple):
@@ -115,9 +115,9 @@ def _may_hold_tags(text: str) -> bool:
     frames = _frames(custom_rows())
     if any(map(text.__contains__, frames.signs if "<" in text else frames.plain)):
         return True
-    begins = [begin for begin in _TOKEN_STARTS if begin in text]
-    if "[" in begins and not (_BRACKET_TOKEN.search(text) or any(map(text.__contains__, bracketed_words()))):
-        begins.remove("[")
+    begins = [begin for begin in _TAG_STARTS if begin in text] + words_of_tokens(text)
+    if "[" in text and _BRACKET_TOKEN.search(text):
+        begins.append("[")
     if not begins:
         return False
     if "`" in text and begins != ["```"] and text.count("`") != 3 * text.count("```"):

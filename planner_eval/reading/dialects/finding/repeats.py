@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span
 from planner_eval.plan.model import Diagnostic, RawComputed, RawPlan, RawRef, fold
 from planner_eval.reading.dialects.finding.segments import (

@@ -7,12 +7,12 @@ live references, ComplexFuncBench's steps, one-key objects.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache, partial
 from itertools import count
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import ObjectSpans, decode_whole, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls
 from planner_eval.base.text import JsonObject, lazy_pattern, to_json

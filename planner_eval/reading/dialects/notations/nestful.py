@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import WriteError
+from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import ObjectSpans, loads, map_object_values, object_items, parse_located
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.base.text import JsonObject, to_json

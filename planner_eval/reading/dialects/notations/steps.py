@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.base.text import JSON_STRING, Branch, find_matches, to_json
