@@ -23,6 +23,7 @@ from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
 from planner_eval.base.resources import read, service
 from planner_eval.plan.model import Plan, RawPlan
+from planner_eval.reading.dialects.conversations.answers import note_repeated_keys
 from planner_eval.reading.dialects.dialect import SHAPES, Data, Dialect, json_grammar_reader
 
 if TYPE_CHECKING:
@@ -298,7 +299,7 @@ DataReader: TypeAlias = Callable[[Any, Limits, "ObjectSpans | None"], RawPlan]
 
 def json_dialect(
     row: Wrapper,
-    read_data: DataReader,
+    read_calls: DataReader,
     write: Callable[[Plan], str] | None,
     *,
     placed: bool = True,
@@ -308,11 +309,14 @@ def json_dialect(
 
     Args:
         row: The row.
-        read_data: Reads the calls of a text's value, or of the list of its values.
+        read_calls: Reads the calls of a text's value, or of the list of its values.
         write: Writes a plan.
-        placed: Whether `read_data` keeps places, so that the grammar's reading has something to tell.
+        placed: Whether `read_calls` keeps places, so that the grammar's reading has something to tell.
         fits: Why JSON data is in this dialect; None where it is not.
     """
+
+    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
+        return note_repeated_keys(data, read_calls(data, limits, locations), limits)
 
     def of_values(values: list[Any], limits: Limits, text: str, locations: ObjectSpans | None) -> RawPlan:
         try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from planner_eval.base.errors import AnswerError, LimitError
@@ -275,21 +276,64 @@ def resolve_repeated_keys(raw: RawPlan, limits: Limits) -> RawPlan:
     return raw._replace(calls=tuple(calls), notes=(*raw.notes, *notes)) if notes else raw
 
 
-_CONTAINER_TYPES = frozenset({list, dict, RepeatedKeyDict})
-
-
 def _has_repeated_key(answer: Any, call: int, limits: Limits) -> bool:
-    """Whether an object in an answer repeats a key; level by level, for answers are large and hostile."""
+    """Whether an object in an answer repeats a key."""
     repeats = False
-    level, depth = [answer] if type(answer) in _CONTAINER_TYPES else [], 0
-    while level:
+    for depth, level in enumerate(_levels(answer)):
         if depth > limits.depth:
             raise LimitError(f"the result of call {call + 1} nests deeper than {limits.depth} levels")
         repeats = repeats or RepeatedKeyDict in map(type, level)
+    return repeats
+
+
+_CONTAINER_TYPES = frozenset({list, dict, RepeatedKeyDict})
+
+
+def _levels(data: Any) -> Iterator[list[Any]]:
+    """The lists and objects in some data, level by level: it may be past any stack."""
+    level = [data] if type(data) in _CONTAINER_TYPES else []
+    while level:
+        yield level
         inside = [item if type(item) is list else item.values() for item in level]
         level = [value for values in inside for value in values if type(value) in _CONTAINER_TYPES]
-        depth += 1
-    return repeats
+
+
+def note_repeated_keys(data: Any, raw: RawPlan, limits: Limits) -> RawPlan:
+    """A plan with a note on each key that an object around its calls gives twice: calls may be lost.
+
+    What repeats inside of a call or of a result is told where that is read.
+
+    >>> data = RepeatedKeyDict([("calls", [{"name": "f"}]), ("calls", [])])
+    >>> note_repeated_keys(data, RawPlan(()), Limits()).notes[0].message
+    "an object gives 'calls' 2 times; the last value counts"
+    """
+    repeats = _find_repeats(data, limits)
+    if not repeats:
+        return raw
+    values = [value for call in raw.calls for value in (call.result, *dict(call.arguments).values())]
+    inside = {tuple(key for key, _ in item.pairs) for item in _find_repeats(values, limits)}
+    inside |= {
+        tuple(key for key, _ in pairs) for pairs in (raw.answer or (), *(c.arguments for c in raw.calls))
+    }
+    noted = "\n".join(note.message for note in raw.notes)
+    notes = []
+    for item in repeats:
+        keys = tuple(key for key, _ in item.pairs)
+        for key, count in Counter(keys).items() if keys not in inside else ():
+            message = f"gives {key!r} {count} times; the last value counts"
+            if count > 1 and message not in noted:
+                notes.append(Diagnostic("value.duplicate", f"an object {message}", "error"))
+    return raw._replace(notes=(*raw.notes, *dict.fromkeys(notes)))
+
+
+def _find_repeats(data: Any, limits: Limits) -> list[RepeatedKeyDict]:
+    """The objects of some data that give a key twice."""
+    return [
+        item
+        for level in islice(_levels(data), limits.depth + 1)
+        for item in level
+        if type(item) is RepeatedKeyDict
+    ]
 
 
 # ----------------------------------------------------------------------

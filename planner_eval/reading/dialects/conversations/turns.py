@@ -22,6 +22,7 @@ from planner_eval.reading.dialects.conversations.answers import (
     answer_state,
     assign_recorded_answers,
     join_answer_pieces,
+    note_repeated_keys,
     refusal_state,
     stop_reason_state,
 )
@@ -93,11 +94,13 @@ class Conversation(NamedTuple):
     """A conversation, or an answer: its turns, and what stood around them.
 
     Args:
+        data: What it was read from.
         turns: Those of the assistant.
         notes: What is worth saying.
         heard: What others said, in order.
     """
 
+    data: Any
     turns: tuple[Turn, ...]
     notes: tuple[Diagnostic, ...] = ()
     heard: tuple[Heard, ...] = ()
@@ -132,7 +135,7 @@ def read_conversation(data: Any) -> Conversation | None:
     if not walk.turns:
         who = ", ".join(map(repr, dict.fromkeys(heard.who for heard in walk.others))) or "nobody"
         raise AnswerError(f"no assistant turn, only turns of {who}", code="answer.absent")
-    return Conversation(tuple(walk.turns), tuple(walk.notes), tuple(walk.others))
+    return Conversation(data, tuple(walk.turns), tuple(walk.notes), tuple(walk.others))
 
 
 class TurnCollector:
@@ -328,7 +331,8 @@ def read(
             "tools; all were read (choose one with --turn)"
         )
         notes.append(Diagnostic("find.turns", message, "info"))
-    return RecognisedPlan(name, raw._replace(notes=tuple(notes)))
+    raw = raw._replace(notes=tuple(notes))
+    return RecognisedPlan(name, note_repeated_keys(source.talk.data, raw, limits))
 
 
 def read_whole_answer(

@@ -18,6 +18,7 @@ from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPla
 from planner_eval.reading.dialects.conversations.answers import (
     assign_recorded_answers,
     decode_answer,
+    note_repeated_keys,
 )
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
@@ -68,7 +69,8 @@ def read_values(
     items = list(call_items(data, text))
     check_calls(len(items), limits)
     calls = tuple(read_call(item, i, notes, text=text, locations=locations) for i, item in enumerate(items))
-    return RawPlan(assign_recorded_answers(calls, data), None, tuple(notes))
+    raw = RawPlan(assign_recorded_answers(calls, data), None, tuple(notes))
+    return note_repeated_keys(data, raw, limits)
 
 
 def read_plain(items: list[JsonObject], limits: Limits) -> RawPlan:

@@ -32,6 +32,7 @@ from planner_eval.plan.model import (
     read_references_in,
     references,
 )
+from planner_eval.reading.dialects.conversations.answers import note_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import call_items, is_plain_call, plain_call_label
 from planner_eval.reading.dialects.dialect import Data, Dialect
 from planner_eval.reading.dialects.notations.json_calls import arguments_data, bind_label, read_call
@@ -162,7 +163,7 @@ def _read_plan(data: Any, limits: Limits, text: str, texts: _TextReaders) -> Raw
     unbound = (texts.call(item, i, notes) for i, item in enumerate(items))
     calls = tuple(c if c.label is None else bind_label(c, texts.label(c.label)) for c in unbound)
     _note_broken(calls, notes, texts.broken)
-    return RawPlan(calls, answer, tuple(notes))
+    return note_repeated_keys(data, RawPlan(calls, answer, tuple(notes)), limits)
 
 
 def _note_broken(

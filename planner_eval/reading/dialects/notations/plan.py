@@ -34,6 +34,7 @@ from planner_eval.plan.model import (
     Value,
     fold,
 )
+from planner_eval.reading.dialects.conversations.answers import note_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import call_items
 from planner_eval.reading.dialects.dialect import Data, Dialect, json_grammar_reader
 from planner_eval.reading.dialects.notations.json_calls import arguments_data, bind_label, read_call
@@ -72,8 +73,8 @@ def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None, t
             )
         if isinstance(data.get("answer"), dict):
             answer = tuple((key, _to_raw(value)) for key, value in object_items(data["answer"]))
-        data = data.get("calls", data)
-    items = list(call_items(data, text))
+    listed = data.get("calls", data) if isinstance(data, dict) else data
+    items = list(call_items(listed, text))
     check_calls(len(items), limits)
     calls = (
         read_call(item, i, notes, text=text, locations=locations, convert=_to_raw)
@@ -82,7 +83,7 @@ def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None, t
     labelled = [
         bind_label(call, f"c{i}" if call.label is None else call.label) for i, call in enumerate(calls, 1)
     ]
-    return RawPlan(tuple(labelled), answer, tuple(notes))
+    return note_repeated_keys(data, RawPlan(tuple(labelled), answer, tuple(notes)), limits)
 
 
 def _merge_template(pieces: list[Any]) -> Any:
