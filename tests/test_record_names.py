@@ -178,3 +178,34 @@ def test_an_id_that_names_none_is_told_with_its_place(wrong: object, padding: in
         assert all(f"{file}: {said}" in done.stderr for file in files)
         states = {row["id"]: row["state"] for row in map(json.loads, done.stdout.splitlines())}
         assert states == {"q1": "same", "record 2": "absent", "q3": "same", "prediction 2": "gold_absent"}
+
+
+def test_reading_what_a_patch_wrote_gives_the_patched_plan(tmp_path: Path) -> None:
+    pred, gold, patch, new = (str(tmp_path / f"{name}.jsonl") for name in ("pred", "gold", "patch", "new"))
+    wanted = [{"id": name, "plan": "wanted(a=1)"} for name in "ab"]
+    Path(gold).write_text("\n".join(map(json.dumps, wanted)))
+    patched = 0
+    for case in sorted((Path(__file__).parent / "cases").glob("*/*.txt")):
+        text = case.read_text(errors="replace").split("\n--- ")[0].split("\n", 1)[-1]
+        if case.parent.name not in PATCHED_FORMATS or not text.startswith("{") or "\n" in text.strip():
+            continue
+        record = json.loads(text)
+        Path(pred).write_text("\n".join(json.dumps({**record, "id": name}) for name in "ab"))
+        planeval("diff", pred, gold, "--patch", "-o", patch)
+        if planeval("convert", pred, "--patch", patch, "-o", new).returncode == 0:
+            assert planeval("diff", new, gold).returncode == 0, case
+            patched += 1
+    assert patched > 20
+
+
+PATCHED_FORMATS = (
+    "answers",
+    "anthropic",
+    "bedrock",
+    "plan",
+    "react",
+    "taskbench",
+    "vercel",
+    "openai-responses",
+)
+"""Folders of cases whose records are answers, conversations or plans as they are."""
