@@ -18,6 +18,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JsonObject, lazy_pattern, one_line_json
 from planner_eval.reading.dialects.conversations.messages import (
     find_call_candidates,
+    holds_call,
     is_call,
     is_keyed_call_list,
     may_be_keyed_call,
@@ -271,7 +272,7 @@ def _split_several_values(text: str, start: int, text_field: str | None, *, line
         faults = sum(item.error is not None for item in objects)
         # Where the name promises lines, few faults must be left before the lines are not taken as such.
         few = faults * 10 <= len(objects) or faults == 1 if lines else True
-        items = objects if len(objects) - faults > 1 and few and _are_records(objects) else items
+        items = objects if len(objects) - faults > 1 and few and _are_separate(objects) else items
     return items
 
 
@@ -313,6 +314,12 @@ def _are_records(items: Sequence[Item]) -> bool:
     """Whether at least half of what was found are records; what is broken counts against it."""
     good = sum(item.error is None and (isinstance(item.data, list) or item.shape.holds) for item in items)
     return good > 0 and good * 2 >= len(items)
+
+
+def _are_separate(items: Sequence[Item]) -> bool:
+    """Whether objects in a row are records, or answers and plans of which each is one by itself."""
+    good = [item for item in items if item.error is None]
+    return _are_records(items) or (all(item.shape.named for item in good) and not _is_plan(good))
 
 
 def split_json_value(data: Any, text_field: str | None = None, *, lines: bool = False) -> FileItems:
@@ -417,11 +424,12 @@ def _is_notation(data: JsonObject) -> bool:
 
 
 def _are_plans(items: Sequence[Item]) -> bool:
-    """Whether the values of an object from ids are plans, all data or all texts; a few may be missing."""
+    """Whether what ids lead to are plans, all data or all texts; a few may be missing, or words."""
     plans = [item.data for item in items if _looks_like_plan(item)]
     other_values = [item.data for item in items if not _looks_like_plan(item)]
     texts = sum(isinstance(plan, str) for plan in plans)
-    missing = all(value in (None, "") or (texts and isinstance(value, str)) for value in other_values)
+    certain = bool(texts) or all(isinstance(plan, dict) or holds_call(plan) or plan == [] for plan in plans)
+    missing = all(value in (None, "") or (certain and isinstance(value, str)) for value in other_values)
     return len(plans) > len(other_values) and texts in (0, len(plans)) and missing
 
 
