@@ -39,6 +39,7 @@ from planner_eval.reading.dialects.finding.segments import (
 )
 from planner_eval.reading.dialects.notations import callnavi
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
+from planner_eval.reading.dialects.programs.values import EXITS, MUTATING_METHODS
 
 
 class BlockReader(PieceReader):
@@ -173,7 +174,22 @@ class BlockReader(PieceReader):
                 return read or (list(self._lines(view)) if _NAME_ABOVE_OBJECT.match(stripped.text) else read)
             if _SCRIPT_BLOCK_START.match(stripped.text) and _SCRIPT_CALL.search(stripped.text):
                 return self._scripted(stripped)
-        return list(self._lines(view)) or self._assigned(view)
+        return self._after_words(view) or list(self._lines(view)) or self._assigned(view)
+
+    def _after_words(self, view: TextView) -> list[ReadCalls]:
+        """The calls of a text with a program of which its lines one by one would lose statements."""
+        text = view.text
+        first = _STATEMENT.search(text) if _CHANGING_STATEMENT.search(text) else None
+        if first is None:
+            return []
+        breaks = [match.start() for match in _LINE_START.finditer(text, first.end())]
+        for end in (len(text), *breaks[: -_MAX_LINES_AFTER - 1 : -1]):
+            program = view.cut(first.start(), end)
+            tree = self.as_python(program)
+            if tree is not None and not is_labelled_prose(tree) and _CHANGING_STATEMENT.search(program.text):
+                before = list(self._lines(view.cut(0, first.start())))
+                return before + self._program(program) + self._words(view.cut(end, len(text)))
+        return []
 
     def _yaml(self, view: TextView) -> list[ReadCalls]:
         """The calls of a text of YAML."""
@@ -236,9 +252,10 @@ class BlockReader(PieceReader):
                 position = following + 1
 
     def _set(self, view: TextView, position: int) -> None:
-        """Take what a line says that a variable holds: `1. city = "Rome"`."""
+        """Take what a line says that a variable holds, `1. city = "Rome"`, or how it changes that."""
         lead = _LINE_PREFIX.match(view.text, position)
-        assignment = _CONSTANT_ASSIGNMENT.match(view.text, lead.end()) if lead else None
+        start = lead.end() if lead else position
+        assignment = _CONSTANT_ASSIGNMENT.match(view.text, start) or _ALTERATION.match(view.text, start)
         if assignment is not None:
             with suppress(ParseError):
                 self.keep(self.python(view.cut(assignment.start(), assignment.end())))
@@ -449,6 +466,25 @@ _CONSTANT_ASSIGNMENT = lazy_pattern(
     r"(?=[ \t]*+[;,.`]*+[ \t]*+(?:#[^\n]*+)?+\r?(?:\n|\Z))"
 )
 """A line that only says what a variable holds."""
+
+_STATEMENT = lazy_pattern(
+    rf"(?m)^(?:{NAME}(?:\[[^\n]*?\])*+[ \t]*+(?:[-+*/%|&^<>]{{0,2}}=(?!=)|\()"
+    r"|(?:for|while|if|with|try|async|def)\b[^\n]*:[ \t]*+(?:#[^\n]*+)?$|(?:import|from)[ \t]++\w)"
+)
+"""A line that begins a program."""
+_ALTERED = r"[^\W\d]\w*+(?:(?:\.\w++|\[[^\n]*?\])++|[ \t]*+[-+*/%|&^]{1,2})[ \t]*+=(?!=)"
+_ALTERATION = lazy_pattern(rf"{_ALTERED}[^\n]*+")
+"""A line that changes what a variable holds."""
+_CHANGING_STATEMENT = lazy_pattern(
+    rf"(?m)^(?:{_ALTERED}"
+    rf"|(?:{'|'.join(map(re.escape, sorted(EXITS)))})\("
+    rf"|[^\W\d]\w*+\.(?:{'|'.join(sorted(MUTATING_METHODS))})\("
+    r"|(?:for|while|if|with|try)\b[^\n]*:[ \t]*+(?:#[^\n]*+)?$|(?:del|raise)\b)"
+)
+"""A statement on its line that changes a variable, the order or the end of a program, and is no call."""
+_LINE_START = lazy_pattern(r"\n(?=\S)")
+_MAX_LINES_AFTER = 5
+"""Lines after a program that may be words."""
 
 _NAME_ABOVE_OBJECT = lazy_pattern(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
 _LINE_END = lazy_pattern(r"[ \t]*+\r?\n[ \t]*+")

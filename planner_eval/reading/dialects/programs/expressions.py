@@ -55,7 +55,6 @@ from planner_eval.reading.dialects.programs.values import (
     CHARACTERS_PER_VALUE,
     DATA_METHODS,
     DISPLAY_FUNCTIONS,
-    EXITS,
     HIGHER_ORDER_FUNCTIONS,
     MAX_VALUES,
     METHOD_OPTIONS,
@@ -286,12 +285,7 @@ class Machine(ProgramState):
     def rounds(self, over: VariableValue, body: list[Any]) -> list[Any] | None:
         """What each round of a loop gets; None where that is not known, or one may leave the loop early."""
         content = self.changes.content(over)
-        exits = (
-            node
-            for part in body
-            for node in ast.walk(part)
-            if isinstance(node, _LOOP_EXITS) or (isinstance(node, ast.Call) and call_name(node) in EXITS)
-        )
+        exits = (node for part in body for node in ast.walk(part) if isinstance(node, _LOOP_EXITS))
         if not isinstance(content, (list, dict)) or next(exits, None) is not None:
             return None
         (start, _), (_, end) = self.span(body[0]), self.span(body[-1])
@@ -474,7 +468,7 @@ class Machine(ProgramState):
         if len(self.calls) >= self.most:
             raise too_many_calls_error(self.limits, self.text)
         own_name = result_name(len(self.calls))
-        for code, message, span in self.control[-1:]:
+        for code, message, span in self.control[-1:] or self.endings[-1:]:
             if not any(note.span == span and note.code == code for note in self.notes):
                 self.notes.append(Diagnostic(code, message, "warning", len(self.calls), span=span))
         self.calls.append(

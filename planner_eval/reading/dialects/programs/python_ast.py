@@ -149,14 +149,11 @@ class _Program(Machine):
         for node in body:
             if type(node) in _DEFINITION_NODES:
                 self.define(node)
-        last: ast.stmt | None = None
-        for last in body:
-            self.statement(last)
-            if isinstance(last, ast.Raise) or (self.running and isinstance(last, ast.Return)):
-                break
-            if self.is_exit(last):
+        for node in body:
+            goes_on = self.statement(node)
+            if not goes_on and (self.running or not isinstance(node, ast.Return)):
                 return False
-        return not isinstance(last, (ast.Return, ast.Raise))
+        return not (body and isinstance(body[-1], ast.Return))
 
     def is_exit(self, node: ast.stmt) -> bool:
         """Whether a statement ends the program."""
@@ -185,14 +182,24 @@ class _Program(Machine):
             elif bound_name != "*":
                 self.bind(bound_name, ImportedName(name.name if name.asname else bound_name))
 
-    def statement(self, node: ast.stmt) -> None:
-        """Follow one statement; what can hold no call is passed over."""
+    def statement(self, node: ast.stmt) -> bool:
+        """Follow one statement; what can hold no call is passed over.
+
+        Returns:
+            Whether what stands after it is reached.
+        """
         kind = type(node)
         if kind in _COMPOUND:
             self.is_program = True
-            _COMPOUND[kind](self, node)
-        elif kind in _SIMPLE:
+            return _COMPOUND[kind](self, node)
+        if kind in _SIMPLE:
             _SIMPLE[kind](self, node)
+        return not (kind in (ast.Return, ast.Raise) or self.is_exit(node))
+
+    def may_end(self, node: ast.stmt) -> None:
+        """Remember that what stands after a statement may not be reached; the next call says so."""
+        message = "calls that an exit, a return or an error before them may leave out are counted"
+        self.endings.append(("code.branch", message, self.span(node)))
 
     def give_back(self, node: ast.Return) -> None:
         """Follow a return; outside of functions it shows a value."""
@@ -417,7 +424,10 @@ class _Program(Machine):
         self.own, self.held = local, Scope(local, function.held)
         self.defined, self.functions = {*self.defined}, {**self.functions}  # what it defines is its own
         self.running.append(running)
+        endings = len(self.endings)
         self.block(node.body)
+        if running.returned:
+            del self.endings[endings:]
         self.running.pop()
         self.inner |= self.defined
         self.own, self.held, self.defined, self.functions = around
@@ -440,7 +450,7 @@ class _Program(Machine):
             self.notes.append(Diagnostic("code.function", message, "warning", span=span))
 
     # ------------------------------------------------------------ several ways
-    def loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
+    def loop(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
         """Follow a loop over literals round by round, and of any other loop the first round.
 
         What that leaves is what its own calls give, all else is unsure.
@@ -451,13 +461,14 @@ class _Program(Machine):
             over = self.elements(node.iter)
             values = self.rounds(over, node.body)
             if values is not None:
-                self.repeating += 1
                 for value in values:
                     self.target(node.target, value)
-                    self.block(node.body)
-                self.repeating -= 1
-                self.block(node.orelse)
-                return
+                    self.repeating += 1
+                    goes_on = self.block(node.body)
+                    self.repeating -= 1
+                    if not goes_on:
+                        return False
+                return self.block(node.orelse)
             element = (OpaqueObject if isinstance(over, (RawRef, OpaqueObject)) else Unknown)((over,))
             self.target(node.target, UNKNOWN)
             for name in ast.walk(node.target):
@@ -465,7 +476,8 @@ class _Program(Machine):
                     self.bind(name.id, element)
         self.control.append(("code.loop", "the calls in a loop are counted once", self.span(node)))
         calls_before, mark = len(self.calls), self.ways.part()
-        self.block(node.body)
+        if not self.block(node.body):
+            self.may_end(node)
         outputs = {call.binds[0][0] for call in self.calls[calls_before:]}
         for where, variable, value in self.ways.written(mark).values():
             if not isinstance(value, Unknown) and not (isinstance(value, RawRef) and value.name in outputs):
@@ -478,15 +490,15 @@ class _Program(Machine):
             end = self.ways.take(mark)
             self.ways.meet([end, {}], self.unsure("depends on how a loop ends", node))
         self.control.pop()
+        return True
 
-    def branches(self, node: ast.If | ast.Match) -> None:
+    def branches(self, node: ast.If | ast.Match) -> bool:
         """Follow each branch; a variable that they leave otherwise is unsure."""
         if isinstance(node, ast.If):
             self.value(node.test)
             outcome = _truth(node.test)
             if outcome is not None:
-                self.block(node.body if outcome else node.orelse)
-                return
+                return self.block(node.body if outcome else node.orelse)
             bodies: list[tuple[Any, list[ast.stmt]]] = [(None, node.body), (None, node.orelse)]
         else:
             self.value(node.subject)
@@ -509,8 +521,11 @@ class _Program(Machine):
             ends += [end] if arrives else []
         self.ways.meet(ends, self.unsure("depends on which branch is taken", node))
         self.control.pop()
+        if len(ends) < len(bodies):
+            self.may_end(node)
+        return bool(ends)
 
-    def attempt(self, node: ast.Try) -> None:
+    def attempt(self, node: ast.Try) -> bool:
         """Follow a try: its plan is what it does where nothing fails.
 
         A handler that calls no tool changes nothing; one that does has its calls told, and what it leaves
@@ -542,15 +557,15 @@ class _Program(Machine):
         arrives = self.block(node.orelse) and arrives
         end = ways.take(mark)
         ways.meet([end, *failed] if arrives or not failed else failed, unsure)
-        self.block(node.finalbody)
+        return self.block(node.finalbody) and (arrives or bool(node.handlers))
 
-    def context(self, node: ast.With | ast.AsyncWith) -> None:
+    def context(self, node: ast.With | ast.AsyncWith) -> bool:
         """Follow a with."""
         for item in node.items:
             value = self.hold(item.context_expr)
             if item.optional_vars is not None:
                 self.target(item.optional_vars, value)
-        self.block(node.body)
+        return self.block(node.body)
 
 
 _SIMPLE: dict[type, Callable[[_Program, Any], None]] = {
@@ -563,7 +578,7 @@ _SIMPLE: dict[type, Callable[[_Program, Any], None]] = {
     ast.Delete: _Program.deleted,
     **dict.fromkeys((ast.Assert, ast.Raise), _Program.look),
 }
-_COMPOUND: dict[type, Callable[[_Program, Any], None]] = {
+_COMPOUND: dict[type, Callable[[_Program, Any], bool]] = {
     **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), _Program.loop),
     **dict.fromkeys((ast.If, ast.Match), _Program.branches),
     **dict.fromkeys((ast.Try, ast.TryStar), _Program.attempt),
