@@ -40,9 +40,14 @@ def word_value(word: str) -> Any:
 
 
 # ---------------------------------------------------------------- recognition
+_LABEL = (
+    r"\w++ (?:\w++ )*+[a-z]\w*+|(?i:sure|okay|ok|here|now|first|next|then|finally|final"
+    r"|(?:\w+ )*(?:action|answer|approach|call|command|decision|execution|function|invocation|operation"
+    r"|output|plan|procedure|response|result|sequence|solution|step|thought|tool|workflow)s?(?:[ _]?\d++)?)"
+)
+"""What stands before a colon in a model's words, where it is no app's name."""
 SIGN = (
-    r"\A(?!\s*+(?i:action|answer|output|plan|response|result|step|tools?|functions?|(?:\w++ )?+calls?)"
-    r"(?: \d++)?+:[^#]*+\Z)"
+    rf"\A(?!\s*+(?:{_LABEL}):[^#]*+\Z)"
     r"(?:\s*+(?:[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+)?+"
     r"(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|(?<=:\[)\))"
     r"|\s*+[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+"
