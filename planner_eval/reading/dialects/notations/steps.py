@@ -12,7 +12,7 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits, Span, check_calls
-from planner_eval.base.text import JSON_STRING, Branch, find_matches, to_json
+from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern, shorten, to_json
 from planner_eval.plan.model import (
     Arguments,
     Diagnostic,
@@ -387,7 +387,17 @@ def read_actions(text: str, limits: Limits) -> RawPlan:
 def _read_action(token: str) -> str:
     """The name of an action, or the call that it is; of a list of one call this."""
     name = _text_after_label(token).strip("`*")
-    return name[1:-1].strip() if name.startswith("[") and name.endswith("]") else name
+    name = name[1:-1].strip() if name.startswith("[") and name.endswith("]") else name
+    if name[:1] not in ("'", '"', "{"):
+        return name
+    quoted = _QUOTED_NAME.fullmatch(name)
+    if quoted is None:
+        reason = f"the action is {shorten(name, 60)}, expected the name of one tool"
+        raise ParseError(reason, code="parse.shape", dialect="react")
+    return quoted[2]
+
+
+_QUOTED_NAME = lazy_pattern(r"(['\"])([^'\"]++)\1")
 
 
 def _split_action(

@@ -483,6 +483,7 @@ class Machine(ProgramState):
     def own_call(self, call: ToolCall) -> Value | NotKnown:
         """Follow a call of the program's own function, or pass over one of a library."""
         root, dot, _ = call.name.partition(".")
+        self.is_program = self.is_program or call.name in DISPLAY_FUNCTIONS  # no tool is shown, but a value
         if dot and call.named and root in SELF_NAMES and root not in self.held:
             message = f"a call on {root!r} was not read: {shorten(call.name, 60)}"
             self.notes.append(Diagnostic("code.function", message, "warning", span=call.span))
