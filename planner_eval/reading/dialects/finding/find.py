@@ -15,9 +15,9 @@ from itertools import chain
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
-from planner_eval.base.json_text import JSON_WHITESPACE, loads_if_json
+from planner_eval.base.json_text import JSON_WHITESPACE, loads, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
-from planner_eval.base.text import shorten
+from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, no_call_remark
 from planner_eval.reading.dialects.conversations.spans import QUOTED_SPAN_KEYS, refuse_several_runs
 from planner_eval.reading.dialects.conversations.turns import ProseReader
@@ -116,8 +116,12 @@ def _refusal(error: ParseError, reader: BlockReader) -> ParseError:
     return refusal
 
 
+_BARE_BRACKETS = lazy_pattern(r"\s*+(?!\[\s*+\]|\{\s*+\})[\[\]{}][\s\[\]{},:]*+")
+"""Brackets and nothing in them: unless it is JSON, what was meant is lost."""
+
+
 def _find_plan(source: str, search: Search) -> RecognisedPlan:
-    if not may_hold_call(source):
+    if not may_hold_call(source) and not _BARE_BRACKETS.fullmatch(source):
         return _build_empty_plan("json", "the text calls no tool", None, note_unread_calls(source))
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
     if start in ("[", "{", '"'):
@@ -282,13 +286,15 @@ def _build_empty_plan(
 
 
 def _refuse_opening(search: Search) -> None:
-    """Refuse a text without calls that ends in a thought, or right after what opens a call."""
+    """Refuse a text without calls that ends in a thought or after what opens a call, or is brackets alone."""
     source = search.reader.source
     if search.unclosed is not None:
         raise CutError("inside a thought", text=source, start=search.unclosed)
     opened = find_call_opening(source)
     if opened is not None:
         raise CutError(opened[1], text=source, start=opened[0])
+    if _BARE_BRACKETS.fullmatch(source):
+        loads(source, search.reader.limits)
 
 
 def _refuse_unfinished_call(search: Search, start: int, notes: Iterable[Diagnostic], *, called: bool) -> None:
