@@ -214,21 +214,13 @@ def _write_patched(
 
 def _patched_row(record: Record, content: str | None, patched: PatchResult, target: str) -> dict[str, Any]:
     """The record with the patched plan in the place of its own: its question and tools stay with it."""
-    from planner_eval.reading.files.frameworks import framework_of
-    from planner_eval.reading.files.shapes import shape_of
-
     if patched.plan is None:
         return {"id": patched.id, "error": patched.error}
     try:
         text = pe.write(patched.plan, target)
     except WriteError as error:
         return {"id": patched.id, "error": f"{record.where}: {str(error).splitlines()[0]}"}
-    others = {name: value for name, value in record.fields.items() if name not in (content, "id")}
-    remark = {"note": patched.note} if patched.note is not None else {}
-    row = {"id": patched.id, content if content and "text" in others else "text": text, **others, **remark}
-    # What is an answer or a call itself would be read again, and not the plan beside it.
-    keeps = shape_of(row).holds and framework_of(row) is None
-    return row if keeps else {"id": patched.id, "text": text, **remark}
+    return patched.record(text, record.fields, content)
 
 
 def _say_unmatched(patches: Patches, source: PlanFile) -> int:

@@ -19,10 +19,12 @@ from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.fields import id_text
 from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.frameworks import framework_of
 from planner_eval.reading.files.items import decode_text, invalid_byte_error
 from planner_eval.reading.files.opening import open_path
 from planner_eval.reading.files.pairing import refuse_unknown_ids
 from planner_eval.reading.files.record import Record, read_plan
+from planner_eval.reading.files.shapes import shape_of
 from planner_eval.reading.parse import Source, is_one_plan, parse, read, text_as_record
 
 
@@ -65,6 +67,21 @@ class PatchResult(NamedTuple):
     plan: Plan | None = None
     error: str | None = None
     note: str | None = None
+
+    def record(self, text: str, fields: Mapping[str, Any], content: str | None) -> dict[str, Any]:
+        """The record of the plan: what stood beside it stays, unless that is itself read as a plan.
+
+        Args:
+            text: The plan's text.
+            fields: The fields of the record that it was read from.
+            content: The field of the plan there.
+        """
+        others = {name: value for name, value in fields.items() if name not in (content, "id")}
+        remark = {"note": self.note} if self.note is not None else {}
+        key = content if content and "text" in others else "text"
+        record = {"id": self.id, key: text, **others, **remark}
+        keeps = shape_of(record).holds and framework_of(record) is None
+        return record if keeps else {"id": self.id, "text": text, **remark}
 
 
 def read_patch_text(text: str, name: str) -> Patches:

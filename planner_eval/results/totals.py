@@ -408,6 +408,7 @@ def record_rows(names: Sequence[str], records: Sequence[Records], **labels: str)
         records: What became of the records of each.
         labels: What some counts are called.
     """
+    records = [counts._replace(records=counts.records - counts.gold_absent) for counts in records]
     labels = {"records": "all", "strictly_same": "same without repair", **labels}
     always = ("records", "read", "repaired", "same", "strictly_same", "unreadable", "absent")
     return [

@@ -257,6 +257,8 @@ def option_texts(name: str, first: Any, second: Any, kind: str) -> tuple[str, st
     option = option_flag(name, kind)
     if option == "--strict":
         first, second = not first, not second
+    if name == "drawn":  # as --plot has it
+        first, second = ([kind.replace("_graph", "s") for kind in kinds or ()] for kinds in (first, second))
     return option, _value_text(first), _value_text(second)
 
 
