@@ -150,13 +150,15 @@ def page_of_runs(
         note(f"a run of diff is shown with {', '.join(first.metrics)} alone: name others with --metric")
     named = judging.policy or (None if first.policy.name == "default" else first.policy.name)
     commands = [diff_command(*r.given, r.paired, named, r.wrappers) for r in stored_runs]
+    metrics, causes = judging.metrics or first.metrics, judging.causes or any(r.causes for r in stored_runs)
+    view = view._replace(stored=() if causes else [r.stored(metrics) for r in stored_runs])
     how = {
         **work_settings(work, first.paired),
         "policy": first.policy,
-        "metrics": judging.metrics or first.metrics,
+        "metrics": metrics,
         "by": judging.keys or first.by,
         "cluster": judging.cluster or first.cluster,
-        "causes": judging.causes or any(r.causes for r in stored_runs),
+        "causes": causes,
         "names": names or system_names(runs),
     }
     return _page([r.paired for r in stored_runs], view, commands, how)

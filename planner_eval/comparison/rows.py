@@ -25,9 +25,12 @@ from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.lines import habits_data
 from planner_eval.comparison.explanation.names import calls_name
 from planner_eval.comparison.gold_alternatives import Gold, gold_warnings, read_gold
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, intern_policy
+from planner_eval.comparison.matching.align import Alignment, Matching
+from planner_eval.comparison.matching.pairing import Pairing, PlanCalls
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, intern_policy
 from planner_eval.comparison.structure_figures import figures_data, structure_figures
 from planner_eval.comparison.turns import TurnComparison, may_have_turns
+from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import TurnChoice, locate
 from planner_eval.reading.files.files import PlanFile
@@ -240,10 +243,16 @@ class Evaluation(NamedTuple):
         gold_reading = _try_read(read_gold, gold, (ParseError, InputError), known=shared_plan, **how)
         return PairReading(name, pred, gold, pred_reading, gold_reading, cut_plan)
 
-    def row(self, pair: PairReading) -> Row:
-        """Compare what was read."""
+    def row(self, pair: PairReading, stored: Mapping[str, Any] | None = None) -> Row:
+        """Compare what was read.
+
+        Args:
+            pair: What was read.
+            stored: What :func:`row_data` gave of it under the default policy. It is not compared again where
+                gold is one plan without terms; values are left out, and of metrics only ``exact`` is right.
+        """
         name, pred, gold, pred_reading, gold_reading, cut_plan = pair
-        row = _make_row(name, pred_reading, pred, gold_reading, gold, self.policy)
+        row = _make_row(name, pred_reading, pred, gold_reading, gold, self.policy, stored)
         if self.mends and row.state in ("unreadable", "cut") and pred is not None:
             how = {"dialect": self.pred_dialect, "compute": self.compute}
             repaired = (
@@ -315,6 +324,7 @@ def _make_row(
     gold_reading: _ReadResult[Gold],
     gold: Record | None,
     policy: Policy,
+    stored: Mapping[str, Any] | None,
 ) -> Row:
     if gold is None and pred is not None:
         return Row(name, "gold_absent", pred=plan.found, error=f"{pred.where}: {STATES['gold_absent']}")
@@ -323,9 +333,41 @@ def _make_row(
     if plan.found is None:
         state = "absent" if pred is None else plan.state
         return Row(name, state, gold=gold_reading.found.plan, error=plan.problem, fields=gold.fields)
-    diff, chosen = diff_any(plan.found, gold_reading.found.plans, policy)
+    golds = gold_reading.found.plans
+    if (
+        stored is not None
+        and stored["id"] == name
+        and "edits" in stored
+        and [t for _, t in golds] == [NO_TERMS]
+    ):
+        diff, chosen = _restore_diff(stored, plan.found, golds[0][0]), 0
+    else:
+        diff, chosen = diff_any(plan.found, golds, policy)
     state = "same" if diff.same else "different"
-    return Row(name, state, diff, plan.found, gold_reading.found.plans[chosen][0], fields=gold.fields)
+    return Row(name, state, diff, plan.found, golds[chosen][0], fields=gold.fields)
+
+
+def _restore_diff(data: Mapping[str, Any], pred: Plan, gold: Plan) -> Diff:
+    """A comparison from what :func:`diff_data` gave of it."""
+    alignment = Alignment(
+        tuple((p, g) for p, g in data["pairs"]), tuple(data["missing"]), tuple(data["extra"]), data["proved"]
+    )
+    numbered = NumberedPlan(pred, None), NumberedPlan(gold, None)
+    pairing = None if data["same"] else Pairing(*map(PlanCalls, numbered))
+    edits = tuple(map(_restore_edit, data["edits"]))
+    return Diff(pred, gold, alignment, edits, Matching(pred, gold, alignment, numbered, pairing))
+
+
+def _restore_edit(data: Mapping[str, Any]) -> Edit:
+    (pred, gold), *also = (
+        (_restore_place(places.get("pred")), _restore_place(places.get("gold")))
+        for places in (data, *data.get("also", ()))
+    )
+    return Edit(data["code"], data["message"], pred, gold, cause=data.get("cause"), also=tuple(also))
+
+
+def _restore_place(data: Mapping[str, Any] | None) -> Place | None:
+    return None if data is None else Place(data["call"], data.get("argument"), tuple(data.get("at", ())))
 
 
 def _locate_row(row: Row) -> Row:

@@ -7,10 +7,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.evaluate import PairedFiles, pair
 from planner_eval.comparison.metrics import METRICS
-from planner_eval.comparison.policy.policy import Policy
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import policy_of
 from planner_eval.comparison.rows import Reading
 from planner_eval.models.predict.folder import read_predicted_run, read_run_answers, select_asked_golds
@@ -18,7 +19,7 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import add_file, unshipped_rows
 from planner_eval.results.runs.folder import changed_input, input_of, inputs_of
 from planner_eval.results.runs.jobs import describe
-from planner_eval.results.runs.stored import StoredRun, read_stored_run, run_data
+from planner_eval.results.runs.stored import LINES, StoredLines, StoredRun, read_stored_run, run_data
 from planner_eval.results.runs.work import digest_of
 
 DIFF_METRICS = ("exact",)
@@ -51,6 +52,25 @@ class PageRun(NamedTuple):
     by: tuple[str, ...]
     cluster: str | None = None
     causes: bool = False
+
+    def stored(self, metrics: Sequence[str]) -> StoredLines | None:
+        """Its rows, where they say all that a page with some metrics tells of the plans as they are read.
+
+        Args:
+            metrics: The metrics.
+        """
+        options = self.run.options
+        if (
+            self.kind != "diff"
+            or self.run.store != LINES
+            or (options.get("form"), options.get("failures")) != ("jsonl", False)
+            or tuple(metrics) != DIFF_METRICS
+            or self.run.version != __version__
+            or self.policy != DEFAULT_POLICY
+            or self.paired.reading.infer
+        ):
+            return None
+        return self.run.lines()
 
     def refuse_unlike(self, other: PageRun) -> None:
         """Refuse a run that another cannot be shown beside.

@@ -32,6 +32,7 @@ from planner_eval.results.page.packed_edits import (
 )
 from planner_eval.results.runs.jobs import Effects, ScoreJob
 from planner_eval.results.runs.pairs import Pair as RecordPair
+from planner_eval.results.runs.stored import StoredLines
 from planner_eval.results.scored import RowLineWriter, keys_of, mistaken_tools
 from planner_eval.results.totals import Totals
 
@@ -367,6 +368,7 @@ class PageJob:
         query: The field that holds the question.
         texts: Whether texts of plans are shown.
         counts: Whether lines keep what metrics counted, for two runs to be compared.
+        stored: The rows of a run of diff of the same pairs, which are not compared again.
     """
 
     kind = "report"
@@ -376,6 +378,7 @@ class PageJob:
     query: str | None = None
     texts: bool = True
     counts: bool = False
+    stored: StoredLines | None = None
 
     def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
@@ -396,7 +399,10 @@ class PageJob:
             effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
         lines, counts = PairLineWriter(self.query, texts=self.texts), RowLineWriter()
-        for records, row, scored in self.score.counted(pairs, fold, located=self.texts, effects=effects):
+        stored = None if self.stored is None else self.stored.since(getattr(pairs, "first", 0))
+        for records, row, scored in self.score.counted(
+            pairs, fold, located=self.texts, effects=effects, stored=stored
+        ):
             pair = Pair(row, pair_fields(self.fields, row))
             if self.texts:
                 pair = pair._replace(more=conversation_data(records.pred, row.pred, pair.pred, row.turns))

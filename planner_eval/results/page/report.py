@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
@@ -31,6 +32,7 @@ from planner_eval.results.report import Estimate, Report, report_of
 from planner_eval.results.runs.jobs import Effects, ScoreJob
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
 from planner_eval.results.runs.run import run
+from planner_eval.results.runs.stored import StoredLines
 from planner_eval.results.score import check_breakdown, refuse_unknown_keys, repair_predictions, scoring_job
 from planner_eval.results.scored import BREAKDOWN_FIELDS, StoredRows, row_of
 from planner_eval.results.system_names import system_names
@@ -214,6 +216,7 @@ class PageSettings(NamedTuple):
         limit: List so many pairs at most.
         theme: ``"auto"``, ``"light"`` or ``"dark"``.
         command: The command that shows one pair, up to its id; of two systems one of each.
+        stored: Of each system the rows of its run of diff, see :attr:`.PageRun.stored`.
     """
 
     title: str | None = None
@@ -223,6 +226,7 @@ class PageSettings(NamedTuple):
     limit: int | None = None
     theme: str = "auto"
     command: Sequence[str] | Sequence[Sequence[str] | None] | None = None
+    stored: Sequence[StoredLines | None] = ()
 
 
 DEFAULT_SETTINGS = PageSettings()
@@ -298,9 +302,9 @@ def report(  # noqa: PLR0913 - the options of a public function
     keys = tuple(by) or BREAKDOWN_KEYS
     cluster = cluster or (TASK_KEY if any(paired.trials for paired in pairings) else None)
     results = []
-    for paired in pairings:
+    for paired, stored in zip_longest(pairings, shown.stored):
         score = scoring_job(paired, choose_metrics(metrics), chosen, keys, cluster, kept=True, causes=causes)
-        job = PageJob(score, keys, query, shown.texts, len(pairings) > 1)
+        job = PageJob(score, keys, query, shown.texts, len(pairings) > 1, stored)
         results.append(read_system(job, paired, running, progress, effects))
     for result in results:
         result.totals.names.check(chosen)

@@ -170,9 +170,14 @@ class CountedPair(NamedTuple):
     scored: ScoredRow
 
 
-def compare(records: PairReading, evaluation: Evaluation, effects: Effects | None) -> Row:
-    """Compare what was read of a pair, and run its plans where that is asked for."""
-    row = evaluation.row(records)
+def compare(
+    records: PairReading,
+    evaluation: Evaluation,
+    effects: Effects | None,
+    stored: Mapping[str, Any] | None = None,
+) -> Row:
+    """Compare what was read of a pair unless its row is stored; run its plans where that is asked for."""
+    row = evaluation.row(records, stored)
     return row if effects is None else row._replace(effects=effects(row, records.pred, records.gold))
 
 
@@ -259,6 +264,7 @@ class ScoreJob:
         located: bool = False,
         mends: bool = True,
         effects: Effects | None = None,
+        stored: Iterator[Mapping[str, Any]] | None = None,
     ) -> Iterator[CountedPair]:
         """Each pair compared and counted, with what its root causes cost where that is asked for.
 
@@ -268,6 +274,7 @@ class ScoreJob:
             located: Find the places of calls and arguments in the texts.
             mends: Say of what cannot be read whether repair would read it.
             effects: Runs the plans of a row, whose prediction's and gold's records it is given.
+            stored: What :func:`.row_data` gave of each pair, see :meth:`.Evaluation.row`.
         """
         from planner_eval.results.scored import scored_row
 
@@ -283,7 +290,7 @@ class ScoreJob:
             credited = credits_of
 
         def compared(records: PairReading) -> tuple[PairReading, Row]:
-            row = compare(records, evaluation, effects)
+            row = compare(records, evaluation, effects, None if stored is None else next(stored))
             fold.note(row, names=names)
             return records, row
 

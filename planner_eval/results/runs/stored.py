@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, BinaryIO, NamedTuple
 
 from planner_eval.base.errors import InputError
@@ -353,6 +353,27 @@ def _digest_file(folder: str) -> str:
 
 # ----------------------------------------------------------------------
 # A run that is done, read from its folder again.
+class StoredLines(NamedTuple):
+    """The rows of a run as JSON lines, a line a pair.
+
+    Args:
+        rows: Their file.
+        part: How many pairs make a part.
+        starts: Where the rows of each part begin in the file.
+    """
+
+    rows: str
+    part: int
+    starts: tuple[int, ...]
+
+    def since(self, first: int) -> Iterator[JsonObject]:
+        """The rows of a pair, counted from 0, and of all that come after it."""
+        number, more = divmod(first, self.part)
+        with open(self.rows, "rb") as stream:
+            stream.seek(self.starts[number])
+            yield from map(json.loads, islice(stream, more, None))
+
+
 class StoredRun(NamedTuple):
     """What a folder keeps of a run.
 
@@ -410,6 +431,15 @@ class StoredRun(NamedTuple):
         for mark in self._marks():
             total.extend(fold(json.loads(mark.sums)))
         return total
+
+    def lines(self) -> StoredLines:
+        """The rows of a run that are JSON lines, which are held against what it knows of them.
+
+        Raises:
+            InputError: as :meth:`sums` does.
+        """
+        starts = accumulate((mark.size for mark in self._marks()), initial=0)
+        return StoredLines(self.rows, self.part, tuple(starts))
 
     def _marks(self) -> Iterator[Mark]:
         """The marks of all parts, the rows held against them."""
