@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from planner_eval.cli import RENAMED, cli
+from planner_eval.cli import cli
 from planner_eval.cli.help import EXAMPLES, FIRST, GROUPS, SECTIONS, SHARED
 from tests.conftest import ROOT, tabled
 from tests.inside import planeval
@@ -57,18 +57,6 @@ def test_examples_run(line: str, tmp_path: Path) -> None:
     assert words[0] == "planeval"
     done = planeval(*words[1:])
     assert done.returncode in (0, 1), done.stderr
-
-
-@tabled("old, new")
-def test_old_words_do_what_the_new_ones_do_and_name_them(old: str, new: str) -> None:
-    before, now = planeval(*shlex.split(old)), planeval(*shlex.split(new))
-    assert (before.returncode, before.stdout) == (now.returncode, now.stdout)
-    notes = [line for line in before.stderr.splitlines() if " is now " in line]
-    assert [line for line in before.stderr.splitlines() if line not in notes] == now.stderr.splitlines()
-    renamed = tuple(old.split()[:2]) in RENAMED or tuple(old.split()[:1]) in RENAMED
-    assert bool(notes) == (
-        renamed or any(flag in old for flag in ("-field", "--gold-from", "--single", "--seed", "--query"))
-    )
 
 
 @tabled("line, said")

@@ -43,7 +43,7 @@ FORMATS = {
     "tsv": Format("result_file", "base.tables:write_whole"),
     "listing": Format("overlay", "results.drawing.terminal:to_text", ""),
     "boxes": Format("overlay boxes", "results.drawing.terminal:to_boxes", ""),
-    "svg": Format("picture plot sketch", "results.drawing.layout:draw_many"),
+    "svg": Format("picture plot", "results.drawing.layout:draw_many"),
     "png": Format("picture plot binary", "results.drawing.layout:draw_many"),
     "pdf": Format("picture plot binary", "results.drawing.layout:draw_many"),
     "dot": Format("picture", "results.drawing.dot:to_dot", "dot gv"),
@@ -55,7 +55,7 @@ FORMATS = {
 
 What they show beside the fields of `View`: ``plain`` text without markup, ``rows`` with a head, lines of
 ``annotations`` or ``findings`` for CI, a plan over another (``overlay``) or in ``boxes`` in a terminal, a
-``picture`` of plans, a ``plot`` of figures, a ``sketch`` of a table, a ``page``; ``binary`` for no terminal.
+``picture`` of plans, a ``plot`` of figures, a ``page``; ``binary`` for no terminal.
 """
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 from importlib import import_module
 from typing import Any
@@ -59,17 +58,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Command → its module here, with its name there unless that is ``command``, and its line in ``--help``."""
 
 
-RENAMED: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("apply",): ("convert", "--patch"),
-    ("catalog", "show"): ("catalog",),
-    ("catalog", "convert"): ("catalog",),
-    ("catalog", "grammar"): ("catalog",),
-    ("data", "list"): ("data", "show"),
-    ("data", "verify"): ("data", "show", "--verify"),
-    ("dialects",): ("convert", "--list"),
-}
-"""Commands that are now part of another: their old words, and what to type. They go in the next release."""
-
 COMPLETION_VARIABLE = "_PLANEVAL_COMPLETE"
 """Set by the shell's script when it asks what may stand next."""
 
@@ -97,20 +85,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or name the closest one; the old words of one are read as its new ones."""
-        old = next((words for words in RENAMED if words == tuple(args[: len(words)])), None)
-        if old is not None and not (old[0] == "catalog" and len(args) == len(old)):
-            rest = args[len(old) :]
-            if old == ("catalog", "grammar"):
-                rest = [re.sub("^--to", "--grammar", word) for word in rest]
-            flag = " --grammar" if "grammar" in old else ""
-            say(f"planeval: {' '.join(old)} is now planeval {' '.join(RENAMED[old])}{flag}")
-            if old == ("apply",) and (not rest or (rest[0].startswith("-") and rest[0] != "-")):
-                raise click.UsageError("type planeval convert PLANS --patch PATCHES", ctx)
-            needed = {"grammar": "--grammar", "convert": "--to"}.get(old[-1]) if old[0] == "catalog" else None
-            if needed and not any(word.partition("=")[0] == needed for word in rest):
-                raise click.UsageError(f"planeval catalog needs {needed} here", ctx)
-            args = [*RENAMED[old], *rest]
+        """Find the command, or name the closest one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from planner_eval.base.text import closest_name
 

@@ -18,7 +18,7 @@ import click
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
-from planner_eval.cli.terminal import color_option, say
+from planner_eval.cli.terminal import color_option
 
 SHARED: dict[str, tuple[str, str, str]] = {
     "--color": (
@@ -146,9 +146,6 @@ EXAMPLES = {
 }
 """Commands that can be typed in a checkout, for ``--help-all``."""
 
-REMOVED = {"data check --examples": "three examples are shown of each kind"}
-"""Options that nothing stands for now, and what to know instead. They go in the next release."""
-
 _HARMLESS = ("--color", "--quiet", "--jobs")
 """Options of every command that may be typed before one that has no use for them."""
 
@@ -236,32 +233,12 @@ class Command(click.Command):
                 raise click.UsageError(
                     f"{words[0]} before the command has no effect on {ctx.command_path}", ctx
                 )
-        if not ctx.resilient_parsing:
-            self._say_renamed(args)
         try:
             return super().parse_args(ctx, [*early, *self._expand(ctx, args)])
-        except click.NoSuchOption as error:
-            if reason := REMOVED.get(f"{self._path(ctx)} {error.option_name}"):
-                raise click.UsageError(f"{error.option_name} is gone: {reason}", ctx) from None
-            raise
         except click.BadParameter as error:
             flag = max(error.param.opts, key=len, default="") if error.param is not None else ""
             error.param_hint = ctx.meta.get(f"planeval.typed {flag}", error.param_hint)
             raise
-
-    def _say_renamed(self, args: Sequence[str]) -> None:
-        """Say of options under their old names what to type instead."""
-        old = {flag: (group, key) for group, keys in self.keys.items() for key, flag in keys.items()}
-        for word in dict.fromkeys(word.partition("=")[0] for word in args):
-            if word == "--":
-                return
-            if word in old:
-                group, key = old[word]
-                value = "" if self._is_switch(word) else "=…"
-                say(
-                    f"planeval: {word} is now {group} {key}{value}; the old name will be removed in the "
-                    f"next release"
-                )
 
     def _is_switch(self, flag: str) -> bool:
         """Whether an option takes no value."""

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @seed_option
 @benchmark_options
 @chart_options
-@output_options("document", "table", "sketch", "paper")
+@output_options("document", "table", "paper")
 def command(
     runs: tuple[str, ...],
     layout: str | None,

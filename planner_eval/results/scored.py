@@ -276,9 +276,10 @@ class RowLineWriter:
 
     def line(self, row: ScoredRow) -> str:
         """What :func:`line_of` gives."""
-        head = _encode_json({"id": row.id, "state": row.state})
-        details = _encode_json(_details(row, stored=True))
-        return f'{head[:-1]}, "metrics": {self._metrics(row.tallies)}, {details[1:]}'
+        name, details = json.encoder.encode_basestring(row.id), _encode_json(_details(row, stored=True))
+        return (
+            f'{{"id": {name}, "state": "{row.state}", "metrics": {self._metrics(row.tallies)}, {details[1:]}'
+        )
 
     def _metrics(self, tallies: Mapping[str, Tally | None]) -> str:
         cached = self._rows.get(id(tallies))

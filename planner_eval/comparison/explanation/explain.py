@@ -104,6 +104,8 @@ def merge_edits(edits: list[Draft], names: CallNames) -> list[Draft]:
 
 def _merge_tools(edits: list[Draft], names: CallNames) -> list[Draft]:
     """The edits with calls that have one another's tools, and nothing else wrong, as one edit."""
+    if [edit.code for edit in edits].count("call.replaced") < 2:
+        return edits
     touched = Counter(place.call for edit in edits for _, place in edit.places if place is not None)
     replaced = [
         edit for edit in edits

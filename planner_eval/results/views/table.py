@@ -1,4 +1,4 @@
-"""Tables of systems in writing: for people, for papers, for programs, and drawn.
+"""Tables of systems in writing: for people, for papers and for programs.
 
 Names of systems are foreign text: each format writes them so that they stay a text there.
 """
@@ -8,145 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from xml.sax.saxutils import escape
 
-from planner_eval.base.formats import DEFAULT, View, shows, write_view
+from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.tables import table as plain_table
-from planner_eval.base.text import JsonObject, one_line, shorten
-from planner_eval.results.drawing.scene import text_width, visible_text
+from planner_eval.base.text import JsonObject, one_line
 from planner_eval.results.system_names import free_names, letter_legend, letter_names
 from planner_eval.results.table import Cell, ColumnHead, Table, number_text
 from planner_eval.results.views.compare import TERMINAL_WIDTH
-
-# ----------------------------------------------------------------------
-# Tables of systems drawn: in each cell the figure, and below it where it and its interval lie.
-ROW_HEIGHT, PADDING, FONT_SIZE = 42, 14, 13
-"""The height of a row, the room beside what stands in it, the size of letters; in points."""
-_MAX_NAME_LENGTH, _MAX_NOTE_LENGTH = 48, 160
-_TEXT_COLOR, _LINE_COLOR, _MARK_COLOR = "#222222", "#c8c8c8", "#0072b2"
-
-
-def draw_table(table: Table) -> str:
-    """A table as SVG.
-
-    Each column has one scale, from 0 to what would be perfect, or to the greatest of its ends.
-
-    Args:
-        table: The table.
-
-    >>> from planner_eval.results.table import MeasuredFigure, make_table
-    >>> table = make_table("", [ColumnHead("", "exact", "exact")], ["a<b"], [[MeasuredFigure(0.5)]])
-    >>> "a&lt;b" in draw_table(table)
-    True
-    """
-    names = [shorten(visible_text(row.name), _MAX_NAME_LENGTH) for row in table.rows]
-    heads = [visible_text(head.name) + " ↓" * head.lower for head in table.heads]
-    lefts = [max(map(measure_text, ["system", *names])) + 2 * PADDING]
-    for head in heads:
-        lefts.append(lefts[-1] + max(96, measure_text(head) + 2 * PADDING))
-    notes = [shorten(visible_text(note), _MAX_NOTE_LENGTH) for note in table.notes]
-    across = (
-        max(
-            [
-                lefts[-1],
-                *(text_width(note, 10) + PADDING for note in notes),
-                measure_text(table.title) + PADDING,
-            ]
-        )
-        + PADDING
-    )
-    elements, y = [], PADDING
-    if table.title:
-        y += 20
-        elements.append(_svg_text(PADDING, y, visible_text(table.title), weight="bold"))
-    if any(head.group for head in table.heads):
-        y += 20
-        elements += _group_heads(table, lefts, y)
-    y += 20
-    elements += [_svg_text(PADDING, y, "system")]
-    elements += [
-        _svg_text(lefts[index + 1] - PADDING, y, head, anchor="end") for index, head in enumerate(heads)
-    ]
-    y += 8
-    elements.append(_svg_line(PADDING, lefts[-1], y, _TEXT_COLOR))
-    for name, row in zip(names, table.rows, strict=True):
-        elements.append(_svg_text(PADDING, y + 20, name))
-        for index, (cell, column_head) in enumerate(zip(row.cells, table.heads, strict=True)):
-            most = _scale_end([other_row.cells[index] for other_row in table.rows])
-            elements += _draw_cell(
-                cell, column_head, lefts[index] + PADDING, lefts[index + 1] - PADDING, y, most
-            )
-        y += ROW_HEIGHT
-    elements.append(_svg_line(PADDING, lefts[-1], y, _TEXT_COLOR))
-    for note in notes:
-        y += 15
-        elements.append(_svg_text(PADDING, y, note, size=10))
-    return _svg_document(elements, across, y + PADDING)
-
-
-def measure_text(text: str) -> int:
-    """The room that a text needs."""
-    return text_width(text, FONT_SIZE, bold=True)
-
-
-def _scale_end(cells: list[Cell]) -> float:
-    """Where a column's scale ends."""
-    ends = [end for cell in cells for end in (cell.value, cell.high) if end is not None]
-    return max([cell.scale for cell in cells] + ends)
-
-
-def _group_heads(table: Table, lefts: list[int], y: int) -> list[str]:
-    elements, start = [], 0
-    for name, members in groupby(head.group for head in table.heads):
-        count = len(list(members))
-        middle = (lefts[start] + lefts[start + count]) // 2
-        if name:
-            elements += [_svg_text(middle, y, visible_text(name), anchor="middle", weight="bold")]
-            elements += [
-                _svg_line(
-                    lefts[start] + PADDING // 2, lefts[start + count] - PADDING // 2, y + 5, _LINE_COLOR
-                )
-            ]
-        start += count
-    return elements
-
-
-def _draw_cell(cell: Cell, head: ColumnHead, left: int, right: int, y: int, most: float) -> list[str]:
-    """The figure, and below it a dot with its interval on the column's scale."""
-    if cell.value is None:
-        return [_svg_text(right, y + 20, "–", anchor="end")]
-    label = number_text(cell.value, head) + "*" * cell.worse
-    elements = [_svg_text(right, y + 20, label, anchor="end", weight="bold" if cell.best else "normal")]
-
-    def position_of(value: float) -> float:
-        return left + (right - left) * min(1.0, max(0.0, value / most))
-
-    track = y + 31
-    elements.append(_svg_line(left, right, track, _LINE_COLOR))
-    if cell.low is not None and cell.high is not None:
-        elements.append(_svg_line(position_of(cell.low), position_of(cell.high), track, _MARK_COLOR, 3))
-    look = f'r="4" fill="{_MARK_COLOR if cell.best else "white"}" stroke="{_MARK_COLOR}" stroke-width="2"'
-    return [*elements, f'<circle cx="{position_of(cell.value):.1f}" cy="{track}" {look}/>']
-
-
-def _svg_line(left: float, right: float, y: float, color: str, wide: int = 1) -> str:
-    return f'<path d="M{left:.1f} {y:.1f}H{right:.1f}" stroke="{color}" stroke-width="{wide}"/>'
-
-
-def _svg_text(
-    x: float, y: float, text: str, *, anchor: str = "start", weight: str = "normal", size: int = FONT_SIZE
-) -> str:
-    look = f'font-size="{size}" font-weight="{weight}" text-anchor="{anchor}"'
-    return f'<text x="{x}" y="{y}" {look}>{escape(text)}</text>'
-
-
-def _svg_document(elements: list[str], across: float, down: float) -> str:
-    size = f'width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
-    font = f'font-family="Helvetica, Arial, sans-serif" fill="{_TEXT_COLOR}"'
-    ground = f'<rect width="{across}" height="{down}" fill="white"/>'
-    body = "\n".join([ground, *elements])
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>\n{body}\n</svg>'
-
 
 # ----------------------------------------------------------------------
 # Tables of systems in writing.
@@ -173,8 +41,6 @@ def write_table(table: Table, form: str = DEFAULT, *, intervals: bool = True) ->
     >>> print(write_table(table, "md").splitlines()[2])
     | a\|b | 0.500 |
     """
-    if shows(form, "sketch"):
-        return draw_table(table)
     view = View(
         document=lambda style: [(_markdown if style.markup else _text)(table, intervals)],
         paper=lambda: _latex(table, intervals),
