@@ -178,7 +178,8 @@ def _refuse_idle(result: _Result, pairs: int) -> None:
             "pair, --format none to keep the run, or name a file"
         )
     refuse_idle(
-        ("execute", not (patch or run), "to output in a file, neither to --patch nor to a run's directory"),
+        ("form execute", not patch, "without --patch, which writes JSON"),
+        ("execute", not run, "to output in a file, not to a run's directory"),
         (
             "seconds",
             not (run or paged),

@@ -111,7 +111,7 @@ def score_benchmark(
             scored = score()
         draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, rules=rules))
         more = ""
-        if published.details:
+        if published.details and output.shows("document"):
             from planner_eval.benchmarks.compare import details
 
             style = TEXT if output.shows("plain") else MARKDOWN

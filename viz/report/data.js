@@ -75,7 +75,7 @@ async function index() {
   return made;
 }
 
-/** A gold plan with its text and places, and the question. */
+/** A gold plan with its text, and the question. */
 async function goldOf(number) {
   if (number < 0) return [null, null];
   const [golds, asked] = await pack(1 + head.details + Math.floor(number / head.chunk));
@@ -95,79 +95,6 @@ function planOf(found, gold) {
   return Array.isArray(found) ? { c } : { c, a: found.a };
 }
 
-const WHOLE = -1, NO_PLACE = -1, THE_ANSWER = -2;
-const givenAt = (call, plan) => (call === THE_ANSWER ? plan.a || [] : plan.c[call][1]);
-
-function argumentAt(call, argument, plan) {
-  if (argument === WHOLE) return null;
-  return typeof argument === "number" ? givenAt(call, plan)[argument][0] : argument;
-}
-
-/** A plain value, or a reference, as sentences write it. */
-function wordsOfValue(value) {
-  if (value !== null && typeof value === "object" && value.$) {
-    const [call, path] = value.$, way = path.map(step => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
-    return way ? `‹call ${call + 1}: ${way.replace(/^\./, "")}›` : `‹call ${call + 1}›`;
-  }
-  return value === null || typeof value !== "object" ? JSON.stringify(value) : "";
-}
-
-/** What the marks of a side stand for in an edit's words: planner_eval/results/page/packed_edits.py says the same of them. */
-function fillsOf(call, argument, plan) {
-  if (call === NO_PLACE) return ["", "", "", "", ""];
-  const name = argumentAt(call, argument, plan), given = givenAt(call, plan);
-  const found = name === null ? null : given.find(one => one[0] === name), value = found ? wordsOfValue(found[1]) : "";
-  const quoted = name === null ? "" : `'${name}'`;
-  if (call === THE_ANSWER) return ["", "", value, quoted, ""];
-  const listed = name === null ? given.map(([one, said]) => `${one}=${wordsOfValue(said)}`).join(", ") : "";
-  return [listed, plan.c[call][0], value, quoted, `call ${call + 1}`];
-}
-
-const MARKS = "\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\x11\x12";
-
-function placeAt(call, argument, plan, span) {
-  return call === NO_PLACE ? null
-    : [call === THE_ANSWER ? null : call, argumentAt(call, argument, plan), ...span];
-}
-
-const nameOf = call => call[0].slice(call[0].lastIndexOf(".") + 1);
-const lengthOf = text => (/[\ud800-\udbff]/.test(text) ? [...text].length : text.length);
-
-/** About where a call or an argument stands in a text; planner_eval/results/page/packed_edits.py guesses the same. */
-function guessed(text, calls, call, argument) {
-  let at = 0, begin = 0;
-  for (const one of calls.slice(0, call + 1)) {
-    begin = Math.max(text.indexOf(nameOf(one), at), 0);
-    at = begin + nameOf(one).length;
-  }
-  const points = unit => lengthOf(text.slice(0, unit));
-  if (argument === null) {
-    const after = call + 1 < calls.length ? text.indexOf(nameOf(calls[call + 1]), at) : -1;
-    return [points(begin), after >= 0 ? points(after) : lengthOf(text)];
-  }
-  const place = points(Math.max(text.indexOf(argument, at), 0));
-  const given = calls[call][1].find(one => one[0] === argument), value = given ? given[1] : "";
-  return [place, place + lengthOf(argument) + (typeof value === "string" ? lengthOf(value) : 0)];
-}
-
-/** A place in gold and one in the prediction. */
-function placesAt([goldCall, goldArgument, predCall, predArgument, ...off], pred, gold, spans, text) {
-  const about = off.length ? guessed(text, pred.c, predCall, argumentAt(predCall, predArgument, pred)) : [];
-  const here = off.map((far, at) => about[at] + far), call = spans[goldCall] || [];
-  const within = (call[2] && typeof goldArgument === "number" && call[2][goldArgument]) || call.slice(0, 2);
-  return [placeAt(goldCall, goldArgument, gold, within), placeAt(predCall, predArgument, pred, here)];
-}
-
-function editOf([code, words, cause, ...numbers], pred, gold, spans, text) {
-  const also = Array.isArray(numbers.at(-1)) ? numbers.pop() : [];
-  const [goldCall, goldArgument, predCall, predArgument] = numbers, places = one => placesAt(one, pred, gold, spans, text);
-  const none = { c: [] }, ours = fillsOf(predCall, predArgument, pred || none);
-  const theirs = fillsOf(goldCall, goldArgument, gold || none);
-  const fills = [...ours.flatMap((one, at) => [one, theirs[at]]), `gold's ${goldCall + 1}`];
-  const said = words[0] === "\x01" ? words.slice(1) : words.replace(/[\x02-\x07\x0e-\x12]/g, mark => fills[MARKS.indexOf(mark)]);
-  return [packed.codes[code], said, cause, ...places(numbers), ...(also.length ? [also.map(places)] : [])];
-}
-
 /** All that is known of one pair. */
 async function detail(k) {
   const { golds, place } = await packedIndex(), at = place[k], made = {};
@@ -176,7 +103,7 @@ async function detail(k) {
     const [p, text, edits, partners, structure, more] = columns.map(column => column[at % head.chunk]);
     const end = number ? "b" : "";
     const [known, asked] = await goldOf(golds[number][k]);
-    const [gold, said, spans] = known || [null, null, []];
+    const [gold, said] = known || [null, null];
     if (asked !== null) made.q = asked;
     if (!number || golds[0][k] !== golds[1][k]) {
       made[`g${end}`] = gold;
@@ -185,7 +112,7 @@ async function detail(k) {
     const pred = planOf(p, gold);
     made[`p${end}`] = pred;
     if (text !== null) made[`pt${end}`] = text;
-    made[`e${end}`] = (edits || []).map(edit => editOf(edit, pred, gold, spans, text));
+    made[`e${end}`] = (edits || []).map(([code, ...told]) => [packed.codes[code], ...told]);
     made[`al${end}`] = (partners || []).map(([ours, theirs]) => [theirs, ours]);
     if (structure) made[`s${end}`] = structure;
     for (const [name, value] of Object.entries(more || {})) made[name + end] = value;

@@ -27,7 +27,6 @@ from planner_eval.results.page.packed_edits import (
     pack_edit,
     plan_data,
     short_json,
-    spans_of_calls,
     text_json,
 )
 from planner_eval.results.runs.jobs import Effects, ScoreJob
@@ -116,7 +115,7 @@ class PairLineWriter:
 
     def __init__(self, query: str | None, *, texts: bool = True) -> None:
         self.query, self.texts = query, texts
-        self._golds: dict[str, tuple[Plan, Mapping[str, Any], str]] = {}
+        self._golds: dict[str, tuple[Plan, Mapping[str, Any], Spans | None, str]] = {}
 
     def line(self, pair: Pair, pred: Record | None, gold: Record | None, scored: str = "null") -> str:
         """The line of a pair of records.
@@ -128,7 +127,7 @@ class PairLineWriter:
             scored: Its counts as JSON, where two runs are compared.
         """
         row, plan, edits, partners = pair.row, pair.pred, pair.edits, pair.partners
-        gold_data, gold_text = self._gold(pair.gold)
+        gold_data, gold_spans, gold_text = self._gold(pair.gold)
         pred_data = _EMPTY_PLAN if plan is None else plan_data(plan)
         index = IndexEntry(
             row.id,
@@ -142,13 +141,11 @@ class PairLineWriter:
             [] if row.diff is None else mistaken_tools(row.diff),
         )
         text = self._text(plan, pred)
-        spans = Spans(plan or Plan())
+        spans = None if text is None or plan is None else Spans(plan)
         columns = (
             short_json(None if plan is None else encode_against_gold(pred_data, gold_data, partners)),
             text_json(text),
-            short_json([pack_edit(edit, pred_data, gold_data, text, spans) for edit in edits])
-            if edits
-            else "[]",
+            short_json([pack_edit(edit, spans, gold_spans) for edit in edits]) if edits else "[]",
             f"[{','.join([f'[{p},{g}]' for p, g, *_ in partners])}]",
             text_json(structure_lines(row.diff)),
             "null" if (more := _extra_data(pair, self._reply(pred, text))) is None else short_json(more),
@@ -158,16 +155,16 @@ class PairLineWriter:
         question = "null" if raw_question is None else short_json(raw_question)
         return "\t".join((short_json(index), gold_text, question, *columns))
 
-    def _gold(self, gold: Plan | None) -> tuple[Mapping[str, Any], str]:
-        """A gold plan as data, and that with its text and places as a line has it."""
+    def _gold(self, gold: Plan | None) -> tuple[Mapping[str, Any], Spans | None, str]:
+        """A gold plan as data, its places, and it with its text as a line has it."""
         if gold is None:
-            return _EMPTY_PLAN, "null"
+            return _EMPTY_PLAN, None, "null"
         stored = self._golds.get(gold.text) if gold.text is not None else None
         if stored is None or (stored[0].calls, stored[0].answer) != (gold.calls, gold.answer):
             data = plan_data(gold)
             text = cut_text(gold.text) if self.texts and gold.text is not None else None
-            spans = spans_of_calls(locate(gold)) if text is not None else []
-            stored = gold, data, short_json([data, text, spans])
+            spans = None if text is None else Spans(locate(gold))
+            stored = gold, data, spans, short_json([data, text])
             if gold.text is not None:
                 if len(self._golds) >= _MAX_CACHED_GOLDS:
                     self._golds.clear()

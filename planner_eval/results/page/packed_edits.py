@@ -8,7 +8,6 @@ from typing import Any
 
 from planner_eval.base.text import JsonObject
 from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
-from planner_eval.comparison.explanation.names import path_name
 from planner_eval.comparison.rows import Spans
 from planner_eval.plan.model import Arguments, Plan, Ref, Unresolved, Value, fold
 from planner_eval.results.drawing.scene import value_text
@@ -19,7 +18,6 @@ MAX_TEXT = 20_000
 
 _encode_text: Callable[[str], str] = json.encoder.encode_basestring
 _MAX_EXACT_INTEGER = 2**53
-_LITERALS = {None: "null", True: "true", False: "false"}
 _TAGS = frozenset("$?~#{")
 
 
@@ -75,25 +73,6 @@ def _wrap_tagged(data: JsonObject) -> JsonObject:
     return {"{": data} if len(data) == 1 and not _TAGS.isdisjoint(data) else data
 
 
-def plain_value_text(data: Any) -> str:
-    """A plain value, or a reference, as sentences write it; "" of others.
-
-    >>> (
-    ...     plain_value_text("a"), plain_value_text(True), plain_value_text({"?": "v"}),
-    ...     plain_value_text({"$": [0, ["id"]]})
-    ... )
-    ('"a"', 'true', '', '‹call 1: id›')
-    """
-    if type(data) is str:
-        return _encode_text(data)
-    if type(data) is dict and "$" in data:
-        call, path = data["$"]
-        return f"‹call {call + 1}: {path_name(path)}›" if path else f"‹call {call + 1}›"
-    if data is None or data is True or data is False:
-        return _LITERALS[data]
-    return str(data) if type(data) is int else ""
-
-
 def text_json(text: str | None) -> str:
     """A text, or none, as JSON.
 
@@ -146,133 +125,26 @@ def cut_text(text: str) -> str:
 
 
 # ----------------------------------------------------------------------
-# What differs: edits with their words and places, as short as they get.
+# What differs: edits with their words and places.
 CODE_NUMBERS = {code: number for number, code in enumerate(EDITS)}
 """The number of each code in packed edits."""
 
-NO_CALL, ANSWER = -1, -2
-"""Stand in the place of a call: there is none on that side; it is the plan's answer."""
 
-LITERAL_MARK = "\x01"
-"""Before words in which no mark stands for anything."""
-
-_MARKS = "\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\x11\x12"
-_MAX_LITERAL_LENGTH = 2
-"""What is not longer stands for itself."""
-
-
-def pack_edit(
-    edit: Edit, pred: Mapping[str, Any], gold: Mapping[str, Any], text: str | None, spans: Spans
-) -> list[Any]:
-    """An edit by numbers, its words by what the plans say already.
+def pack_edit(edit: Edit, pred: Spans | None = None, gold: Spans | None = None) -> list[Any]:
+    """An edit: its code's number, its sentence, what it follows from or -1, and its places.
 
     Args:
         edit: The edit.
-        pred: The prediction, as :func:`plan_data` gives it.
-        gold: The gold plan, likewise.
-        text: The prediction's text, where it is shown.
-        spans: Where places stand in that.
+        pred: Where calls stand in the prediction's text; None where it is not shown.
+        gold: Likewise of gold.
     """
-    words = edit.message
-    gold_numbers, gold_fills = _pack_location(edit.gold, gold)
-    pred_numbers, pred_fills = _pack_location(edit.pred, pred)
-    if not words.isprintable():
-        words = LITERAL_MARK + words
-    else:
-        for mark, fill in zip(_MARKS, _mark_texts(pred_fills, gold_fills, edit.gold), strict=True):
-            if len(fill) > _MAX_LITERAL_LENGTH and fill in words:
-                words = words.replace(fill, mark)
+    first, *also = [[_pack_place(g, gold), _pack_place(p, pred)] for p, g in edit.places]
     cause = -1 if edit.cause is None else edit.cause
-    where = (*gold_numbers, *pred_numbers, *_span_offset(edit.pred, pred, text, spans))
-    if not edit.also:
-        return [CODE_NUMBERS[edit.code], words, cause, *where]
-    also = [
-        (
-            *_pack_location(gold_where, gold)[0],
-            *_pack_location(pred_where, pred)[0],
-            *_span_offset(pred_where, pred, text, spans),
-        )
-        for pred_where, gold_where in edit.also
-    ]
-    return [CODE_NUMBERS[edit.code], words, cause, *where, also]
+    return [CODE_NUMBERS[edit.code], edit.message, cause, *first, *([also] if also else [])]
 
 
-def _span_offset(
-    where: Place | None, pred: Mapping[str, Any], text: str | None, spans: Spans
-) -> tuple[int, ...]:
-    """How far off a guess of a place in the prediction's text is; nothing where none is known."""
-    if text is None or where is None or where.call is None or (span := spans.of(where)) is None:
-        return ()
-    begin, end = guess_span(text, pred["c"], where.call, where.argument)
-    return span[0] - begin, span[1] - end
-
-
-def guess_span(text: str, calls: Sequence[Any], call: int, argument: str | None) -> tuple[int, int]:
-    """About where a call or an argument stands in a text: what is kept is how far off that is.
-
-    viz/report/data.js guesses the same.
-
-    >>> guess_span("f(x=1); g(y=2)", [["f", [["x", 1]]], ["g", [["y", 2]]]], 1, "y")
-    (10, 11)
-    """
-    offset = begin = 0
-    for tool, _ in calls[: call + 1]:
-        name = tool.rpartition(".")[2]
-        begin = max(text.find(name, offset), 0)
-        offset = begin + len(name)
-    if argument is None:
-        after = text.find(calls[call + 1][0].rpartition(".")[2], offset) if call + 1 < len(calls) else -1
-        return begin, after if after >= 0 else len(text)
-    start = max(text.find(argument, offset), 0)
-    value = next((v for name, v in calls[call][1] if name == argument), "")
-    return start, start + len(argument) + (len(value) if isinstance(value, str) else 0)
-
-
-_LocationNumbers = tuple[Any, Any]
-_LocationTexts = tuple[str, str, str, str, str]
-_NO_LOCATION: tuple[_LocationNumbers, _LocationTexts] = (NO_CALL, NO_CALL), ("", "", "", "", "")
-
-
-def _pack_location(
-    location: Place | None, plan: Mapping[str, Any]
-) -> tuple[_LocationNumbers, _LocationTexts]:
-    """A place by numbers, and what is said of it.
-
-    The numbers are that of the call and that of the argument, or its name where the call has none such. What
-    is said is the whole call, the tool, the value, the argument and the call's number.
-    """
-    if location is None:
-        return _NO_LOCATION
-    call, argument = location.call, location.argument
-    tool, arguments = ("", plan.get("a", ())) if call is None else plan["c"][call]
-    number = ANSWER if call is None else call
-    named = "" if call is None else f"call {call + 1}"
-    if argument is None:
-        listed = (
-            ", ".join([f"{name}={plain_value_text(value)}" for name, value in arguments]) if named else ""
-        )
-        return (number, NO_CALL), (listed, tool, "", "", named)
-    for index, (name, value) in enumerate(arguments):
-        if name == argument:
-            return (number, index), ("", tool, plain_value_text(value), f"'{argument}'", named)
-    return (number, argument), ("", tool, "", f"'{argument}'", named)
-
-
-def _mark_texts(pred: _LocationTexts, gold: _LocationTexts, where: Place | None) -> tuple[str, ...]:
-    """What the marks stand for: of either side the whole call, the tool, the value and the argument.
-
-    viz/report/data.js says the same of them.
-    """
-    a, b, c, d, e = pred
-    v, w, x, y, z = gold
-    partner = "" if where is None or where.call is None else f"gold's {where.call + 1}"
-    return a, v, b, w, c, x, d, y, e, z, partner
-
-
-def spans_of_calls(plan: Plan) -> list[Any]:
-    """Where the calls of a plan stand in its text: begin and end, then those of each argument."""
-    call_spans = []
-    for call in plan.calls:
-        spans = call.spans if len(call.spans) == len(call.arguments) else ()
-        call_spans.append([] if call.span is None else [*call.span, [list(span) for span in spans]])
-    return call_spans if any(call_spans) else []
+def _pack_place(place: Place | None, spans: Spans | None) -> list[Any] | None:
+    """A call or None for the answer, the argument or None for all, begin and end in the text where known."""
+    if place is None:
+        return None
+    return [place.call, place.argument, *(() if spans is None else spans.of(place) or ())]

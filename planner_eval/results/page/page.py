@@ -19,14 +19,14 @@ from planner_eval.base.errors import RenderError
 from planner_eval.base.resources import read
 from planner_eval.base.text import JsonObject, json_safe, printable
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.explanation.edits import EDITS, Place
+from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
 from planner_eval.plan.model import Plan
 from planner_eval.results.codes import label_meanings
 from planner_eval.results.drawing import Drawable, render
 from planner_eval.results.drawing.scene import visible_text
 from planner_eval.results.page.lines import COLUMNS, IndexEntry
-from planner_eval.results.page.packed_edits import plan_data, short_json
+from planner_eval.results.page.packed_edits import pack_edit, plan_data, short_json
 
 # ----------------------------------------------------------------------
 # The page: its template, style and script, a head of figures, and packs of pairs.
@@ -412,12 +412,7 @@ def _diff_data(diff: Diff) -> JsonObject:
     """Both plans, which calls stand for which, and the edits, as the script of a page has them."""
     edits = []
     for edit in diff.edits:
-        locations = [[_location_data(gold), _location_data(pred)] for pred, gold in edit.places]
-        cause = -1 if edit.cause is None else edit.cause
-        edits.append([edit.code, edit.message, cause, *locations[0], locations[1:]])
+        _, *told, also = pack_edit(edit) if edit.also else [*pack_edit(edit), []]
+        edits.append([edit.code, *told, also])
     aligned = [[gold, pred] for pred, gold, *_ in diff.alignment.pairs]
     return {"gold": plan_data(diff.gold), "pred": plan_data(diff.pred), "aligned": aligned, "edits": edits}
-
-
-def _location_data(where: Place | None) -> list[Any] | None:
-    return None if where is None else [where.call, where.argument]
