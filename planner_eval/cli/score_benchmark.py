@@ -24,7 +24,7 @@ from planner_eval.cli.drawing import ChartOptions
 from planner_eval.cli.options import note, refuse_idle
 from planner_eval.cli.output import Output, Threshold, emit, say_missed
 from planner_eval.cli.sources import peek_run
-from planner_eval.cli.workers import PART_OPTIONS, Work
+from planner_eval.cli.workers import Work
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import SampleScore
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from planner_eval.results.views.junit import Case
 
 
-WORK_OPTION_NAMES = (*PART_OPTIONS, "quiet")
 """Options of work that may be done in parts."""
 
 _LARGE_BYTES = 64_000_000
