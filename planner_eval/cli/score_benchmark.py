@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from planner_eval.results.views.junit import Case
 
 
-"""Options of work that may be done in parts."""
-
 _LARGE_BYTES = 64_000_000
 """Parts cost half as much again as one process, whose memory is that of gold and of this many bytes."""
 
