@@ -76,7 +76,7 @@ def test_a_run_holds_a_row_of_each_sample_and_of_each_answer_that_is_left_over(t
     data, report = (json.loads((run / name).read_text()) for name in ("run.json", "report.json"))
     assert (data["kind"], data["options"]["benchmark"]) == ("score", "appbench")
     assert (report["reports"]["official"]["n"], report["unknown"]) == (len(ids), ["else"])
-    for option in (["--cluster", "x"], ["--all"], ["--by", "calls"], ["--jobs", "2"]):
+    for option in (["--cluster", "x"], ["--by", "calls"]):
         assert seen("score", str(run), *option)[2] == 2, option
     assert seen("score", str(run), "--fail-under", "app_hit_f1=1.1")[2] == 1
     (run / "rows.jsonl").write_text("", encoding="utf-8")
