@@ -22,7 +22,7 @@ for _name in (*BENCHMARKS, "mathqa"):
     _set = "nestful-v2" if _name == "nestful" else _name
     LINES += [
         f"stats {_set} --source data/samples", f"parse {_set} --source data/samples",
-        f"data show {_set} --source data/samples", f"data verify {_set} --source data/samples",
+        f"data show {_set} --source data/samples", f"data show {_set} --verify --source data/samples",
         f"data check {_set} --source data/samples --confidence low",
         f"data coverage {_set} --source data/samples", f"data duplicates {_set} --source data/samples",
         f"data export data/samples/{_name} --benchmark {_name} --to chat-jsonl",
