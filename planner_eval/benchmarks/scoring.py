@@ -96,7 +96,7 @@ def shared_figures(figures: Callable[[Any], Iterable[Figure]]) -> Callable[[Any]
 def _field_types(cls: type) -> list[Any]:
     """The class of outcomes that each field holds; None of any other field."""
     kinds = [(hint, *get_args(hint)) for hint in get_type_hints(cls).values()]
-    return [next((kind for kind in alike if hasattr(kind, "_fields")), None) for alike in kinds]
+    return [next((kind for kind in hints if hasattr(kind, "_fields")), None) for hints in kinds]
 
 
 def _load(cls: Any, data: Any) -> Any:

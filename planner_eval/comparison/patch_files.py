@@ -76,10 +76,10 @@ class PatchResult(NamedTuple):
             fields: The fields of the record that it was read from.
             content: The field of the plan there.
         """
-        others = {name: value for name, value in fields.items() if name not in (content, "id")}
+        kept_fields = {name: value for name, value in fields.items() if name not in (content, "id")}
         remark = {"note": self.note} if self.note is not None else {}
-        key = content if content and "text" in others else "text"
-        record = {"id": self.id, key: text, **others, **remark}
+        key = content if content and "text" in kept_fields else "text"
+        record = {"id": self.id, key: text, **kept_fields, **remark}
         keeps = shape_of(record).holds and framework_of(record) is None
         return record if keeps else {"id": self.id, "text": text, **remark}
 

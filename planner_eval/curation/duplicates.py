@@ -192,16 +192,18 @@ def count_alike(
     """
     nearer: set[int] = set()
     for criterion in CRITERIA:
-        alike = groups(records, criterion, other)
-        members = {position for group in alike for position in group.records}
-        spread = [{records.within[position] for position in group.records} - {-1} for group in alike]
+        criterion_groups = groups(records, criterion, other)
+        members = {position for group in criterion_groups for position in group.records}
+        spread = [
+            {records.within[position] for position in group.records} - {-1} for group in criterion_groups
+        ]
         yield AlikeCounts(
             criterion,
-            len(alike),
+            len(criterion_groups),
             len(members),
-            max((len(group.records) + len(group.others) for group in alike), default=0),
+            max((len(group.records) + len(group.others) for group in criterion_groups), default=0),
             sum(len(values) > 1 for values in spread) if across else None,
-            None if other is None else sum(len(group.others) for group in alike),
+            None if other is None else sum(len(group.others) for group in criterion_groups),
             None if other is None else len(members - nearer),
         )
         nearer |= members

@@ -219,8 +219,8 @@ def compare_effects(
         for box in starts:
             if box is not tools:
                 stack.enter_context(box)
-        begun = PlanWithState(pred_plan, initial), PlanWithState(gold_plan, initial)
-        pred_trace, gold_trace = _run_both(begun, starts, run_options)
+        starting_plans = PlanWithState(pred_plan, initial), PlanWithState(gold_plan, initial)
+        pred_trace, gold_trace = _run_both(starting_plans, starts, run_options)
         traces = pred_trace, gold_trace
         first = _first_divergence(plans, traces, chosen, same)
         state = (
@@ -230,7 +230,7 @@ def compare_effects(
         )
         results_same = _results_same(plans, traces, first, same)
         if not own and not (results_same and state is not False):
-            (repeat,) = execute_many(begun[:1], starts[0], options=run_options)
+            (repeat,) = execute_many(starting_plans[:1], starts[0], options=run_options)
             if _outcome_key(repeat) != _outcome_key(pred_trace):
                 return Effects(False, state, first, pred_trace, gold_trace, known=False, kept=True)
     certain = results_same or state is False or _is_conclusive(traces, first)

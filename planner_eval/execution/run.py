@@ -318,8 +318,8 @@ def execute(  # noqa: PLR0913 - the options of a public function
     if record is None:
         with context:
             return next(execute_many([PlanWithState(parsed, state)], box, options=run_options))
-    begun = RecordRun(single or Record("plan", 0, None, None), parsed, initial=state)
-    return next(_run_records(iter([begun]), context, run_options, recorder)).trace
+    record_run = RecordRun(single or Record("plan", 0, None, None), parsed, initial=state)
+    return next(_run_records(iter([record_run]), context, run_options, recorder)).trace
 
 
 def _are_records(source: Source) -> TypeGuard[Sequence[Record]]:

@@ -93,10 +93,10 @@ def link(
         answer = linker.arguments(len(raw.calls), raw.answer, ())
         linker.edges = [e for e in linker.edges if e.consumer < len(calls)]
     if linker.missing:
-        others = _choose_other_ids(ids, linker.missing)
+        other_ids = _choose_other_ids(ids, linker.missing)
         calls = tuple(
             call if written.label is not None else replace(call, id=other)
-            for call, written, other in zip(calls, raw.calls, others, strict=True)
+            for call, written, other in zip(calls, raw.calls, other_ids, strict=True)
         )
     if linker.backward_only is False:
         linker.note_cycle(len(calls))

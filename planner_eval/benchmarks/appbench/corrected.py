@@ -317,8 +317,8 @@ def _independent_f1(c: AppBenchCounts) -> tuple[float, float]:
     return f1_parts(c.hits - c.dependent_hits, predicted, gold)
 
 
-def _share(name: str, whole: str = "samples") -> _Ratio:
-    return lambda c: (getattr(c, name), getattr(c, whole))
+def _share(name: str, base: str = "samples") -> _Ratio:
+    return lambda c: (getattr(c, name), getattr(c, base))
 
 
 _FIGURES: Mapping[str, tuple[_Ratio, str]] = {

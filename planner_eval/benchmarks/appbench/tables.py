@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The tables of AppBench's paper, each printed cell beside the recomputed one, and its figure 4.
-PARTS = {part: part.upper() for part in data.PARTS}
+PARTS = {category: category.upper() for category in data.PARTS}
 _TABLE_2 = printed_table("appbench", "table_2")
 _TABLE_4 = printed_table("appbench", "table_4")
 
@@ -64,15 +64,15 @@ def table2(samples: Iterable[Sample], *, official: bool = False) -> list[Cell]:
     >>> table2([])[0].published
     '200'
     """
-    parts: dict[str, list[_Record]] = {title: [] for title in PARTS.values()}
+    records_by_category: dict[str, list[_Record]] = {title: [] for title in PARTS.values()}
     for sample in samples:
         plan = _read_gold_plan(sample) if _is_complete(sample.gold) else None
         if plan is not None:  # the cell says how many samples it was computed from
             groups = official_components(sample.gold) if official else _components(plan)
             record = _Record(sample.gold, plan, list(map(len, groups)))
-            parts.setdefault(sample.category.upper(), []).append(record)
+            records_by_category.setdefault(sample.category.upper(), []).append(record)
     return [
-        _scale_cell(row, part, published, parts[part])
+        _scale_cell(row, part, published, records_by_category[part])
         for row, cells in _TABLE_2.items()
         for part, published in zip(PARTS.values(), cells, strict=True)
     ]
@@ -126,14 +126,14 @@ _TABLE_2_NOTES = {
 }
 
 
-def _scale_cell(row: str, part: str, published: str, records: Sequence[_Record]) -> Cell:
-    of = int(_TABLE_2["# Samples"][[*PARTS.values()].index(part)])
+def _scale_cell(row: str, category: str, published: str, records: Sequence[_Record]) -> Cell:
+    of = int(_TABLE_2["# Samples"][[*PARTS.values()].index(category)])
     value = float(_TABLE_2_ROWS[row](records)) if records else None
-    cell = Cell("Table 2", row, part, published, value, len(records), of)
+    cell = Cell("Table 2", row, category, published, value, len(records), of)
     if not records:
         return replace(cell, note="no sample available")
     other = "the table was made from another version of this file"
-    return cell if cell.agrees else replace(cell, note=_TABLE_2_NOTES.get((row, part), other))
+    return cell if cell.agrees else replace(cell, note=_TABLE_2_NOTES.get((row, category), other))
 
 
 def table4(counts: Sequence[AppBenchCounts], part: str) -> list[Cell]:
@@ -288,9 +288,9 @@ def detail_tables(scored: Scored, run: Run | None) -> Details:
     judged = [(sample, counts) for sample, text in records if (counts := judge_answer(sample, text).counts)]
     errors: list[dict[str, Any]] = []
     for category in dict.fromkeys(sample.category for sample, _ in records):
-        part = category.upper()
-        for cell in table4([counts for sample, counts in judged if sample.category == category], part):
-            row = {"part": part, "error": cell.column, "percent": cell.value, "of": cell.n}
+        title = category.upper()
+        for cell in table4([counts for sample, counts in judged if sample.category == category], title):
+            row = {"part": title, "error": cell.column, "percent": cell.value, "of": cell.n}
             errors.append(row | {"GPT-4o's, as printed": cell.published, "note": cell.note})
     yield Table("Table 4: errors in percent", errors)
     yield Table("Figure 4: exact match of arguments by scale", figure4(judged))
@@ -352,7 +352,11 @@ def figure6(systems: Sequence[System]) -> Chart:
         groups = rows[system.name] = defaultdict(list)
         for (sample, _), row in system.rows():
             groups[sample.category].append({name: own_figure(row, name) for name in _FIGURE_TITLES})
-    ticks = {part: title for part, title in PARTS.items() if any(part in groups for groups in rows.values())}
+    ticks = {
+        category: title
+        for category, title in PARTS.items()
+        if any(category in groups for groups in rows.values())
+    }
     if not ticks:
         raise InputError(
             "appbench-6 compares samples of the kinds SS, SM, MS and MM, but these samples have no kind"
@@ -360,7 +364,7 @@ def figure6(systems: Sequence[System]) -> Chart:
     panels = []
     for figure, head in _FIGURE_TITLES.items():
         points = {
-            name: {part: point(row[figure] for row in members) for part, members in groups.items()}
+            name: {category: point(row[figure] for row in members) for category, members in groups.items()}
             for name, groups in rows.items()
         }
         panels.append(bars(head, ticks, points, "kind of instruction (samples)", f"{head} (%)"))

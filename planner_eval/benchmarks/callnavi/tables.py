@@ -49,15 +49,15 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
     ['10', '729', '115', None, None]
     """
     questions = list(samples)
-    several = [sample for sample in questions if len(_gold_names(sample)) > 1]
+    multi_call = [sample for sample in questions if len(_gold_names(sample)) > 1]
     largest = max((len(sample.tools or ()) for sample in questions), default=0)
     later = 'printed as "Yes": those with a placeholder after the first call'
     counts: dict[str, tuple[str | None, int, str]] = {
         "Domains": ("10", len({sample.category for sample in questions}), ""),
         "Questions": ("729", len(questions), ""),
         "Max API Candidates": ("115", largest, "115 is the number of banking questions"),
-        "Multi-Call": (None, len(several), 'printed as "Yes": questions with several calls'),
-        "Nested": (None, sum(map(_has_later_placeholder, several)), later),
+        "Multi-Call": (None, len(multi_call), 'printed as "Yes": questions with several calls'),
+        "Nested": (None, sum(map(_has_later_placeholder, multi_call)), later),
     }
     cell = partial(paper_cell, sizes=(len(questions), 729), unit="questions")
     return [

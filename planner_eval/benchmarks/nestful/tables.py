@@ -212,9 +212,11 @@ def structure_chart(systems: Sequence[System]) -> Chart:
     for panel, (head, across) in _CHART_PANELS.items():
         points = {
             name: {
-                share.key: point_of(ratio("", share.won, share.n)) for share in found if share.panel == panel
+                share.key: point_of(ratio("", share.won, share.n))
+                for share in model_shares
+                if share.panel == panel
             }
-            for name, found in shares.items()
+            for name, model_shares in shares.items()
         }
         keys = sorted({key for by_key in points.values() for key in by_key}, key=_panel_order)
         panels.append(bars(head, {key: str(key) for key in keys}, points, across, "win rate (%)"))

@@ -207,8 +207,8 @@ def _may_return(call: Call, argument: str | None, catalog: Catalog | None) -> bo
 def _first_use(plan: Plan, call: int, values: Sequence[Value]) -> int:
     """The first call that holds all values of an argument: no later call has to return them."""
     for position, other in enumerate(plan.calls[:call]):
-        held = [value for _, argument in other.arguments for _, value in leaves(argument)]
-        if values and all(value in held for value in values):
+        other_values = [value for _, argument in other.arguments for _, value in leaves(argument)]
+        if values and all(value in other_values for value in values):
             return position
     return call
 

@@ -229,10 +229,10 @@ class _FactBuilder:
         if not table.rows:  # a table that begins empty holds what plans do, not what they find
             return
         same = " AND ".join(f"{quote_name(name)} IS :{parameter_name(name)}" for name in required_values)
-        others = [f"NOT ({same or 0})"]
+        conditions = [f"NOT ({same or 0})"]
         connection, limit = self.world.connection, DISTRACTOR_COUNT
-        there = len(select(connection, table, where=others, values=required_values, limit=limit))
-        for number in range(there, DISTRACTOR_COUNT):
+        row_count = len(select(connection, table, where=conditions, values=required_values, limit=limit))
+        for number in range(row_count, DISTRACTOR_COUNT):
             random = self._random(table, f"more/{number}", sorted(required_values.items()))
             self._insert_row(table, self._make_distractor(table, required_values, random), random)
 

@@ -88,8 +88,8 @@ def isolated_steps(task: Task, setup: Setup) -> Steps:
         lacking := [app for app in lines if unknown_arguments(lines[app])]
     ):
         for app in lacking:
-            others = (line for other, listed in lines.items() if other != app for line in listed)
-            returned = ", ".join(distinct(name for line in others for name in _returned_names(line)))
+            other_lines = (line for other, listed in lines.items() if other != app for line in listed)
+            returned = ", ".join(distinct(name for line in other_lines for name in _returned_names(line)))
             again = yield from _ask_agent(task, setup, app, "agent-again", returned_arguments=returned)
             lines[app] = again or lines[app]
         rounds.append(dict(lines))

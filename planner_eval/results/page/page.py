@@ -412,7 +412,7 @@ def _diff_data(diff: Diff) -> JsonObject:
     """Both plans, which calls stand for which, and the edits, as the script of a page has them."""
     edits = []
     for edit in diff.edits:
-        _, *told, also = pack_edit(edit) if edit.also else [*pack_edit(edit), []]
-        edits.append([edit.code, *told, also])
+        _, *edit_fields, also = pack_edit(edit) if edit.also else [*pack_edit(edit), []]
+        edits.append([edit.code, *edit_fields, also])
     aligned = [[gold, pred] for pred, gold, *_ in diff.alignment.pairs]
     return {"gold": plan_data(diff.gold), "pred": plan_data(diff.pred), "aligned": aligned, "edits": edits}
