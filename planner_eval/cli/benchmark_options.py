@@ -95,11 +95,16 @@ benchmark_options = bundle_options(
 """Add ``--benchmark`` and what only matters with it; the command takes ``published``."""
 
 
-def benchmark_scopes(named: bool) -> tuple[Scope, ...]:
-    """When options have an effect that depend on whether a benchmark scores."""
+def benchmark_scopes(named: bool, keys: Sequence[str]) -> tuple[Scope, ...]:
+    """When options have an effect that depend on whether a benchmark scores; `keys` break figures down."""
     return (
         (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
         ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
+        (
+            "infer",
+            named or not {"depth", "pattern"}.isdisjoint(keys),
+            "with --by depth or --by pattern: no metric counts inferred edges",
+        ),
     )
 
 
@@ -171,11 +176,15 @@ def refuse_tsv(output: Output, bench: Benchmark | None) -> None:
         )
 
 
-def refuse_idle_options(bench: Benchmark) -> None:
-    """Refuse what this benchmark has no use for."""
+def refuse_idle_options(bench: Benchmark, published: BenchmarkOptions) -> None:
+    """Refuse what this benchmark has no use for, and what helps an option that was not given."""
+    judging = published.judge is not None
     refuse_idle(
         ("tools", bench.executed, describe_benchmarks("that run answers", lambda b: b.executed)),
         ("judge", bench.judged, describe_benchmarks("that ask a judge", lambda b: b.judged)),
+        ("isolation", published.tools is not None, "with --tools SPEC"),
+        ("judge_url judge_cache replay prompts", judging, "with --judge MODEL"),
+        ("judge_url", not published.replay, "without --run replay=yes, which asks nobody"),
     )
 
 

@@ -11,7 +11,7 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.base.formats import formats_of
 from planner_eval.base.tables import table
 from planner_eval.base.text import did_you_mean, format_count, printable, to_json
-from planner_eval.cli.options import as_command, dialect_option, note, option
+from planner_eval.cli.options import as_command, dialect_option, note, option, refuse_idle
 from planner_eval.cli.output import LIST_ASPECTS, Output, output_options
 
 if TYPE_CHECKING:
@@ -58,6 +58,11 @@ def command(
     Exit code: 0 written, 2 usage error, 3 not written.
     """
     listing = target is None and grammar is None
+    refuse_idle(
+        ("wanted form", listing, "without --to and --grammar"),
+        ("loss", target is not None, "with --to"),
+        ("dialect max_calls", grammar is not None, "with --grammar"),
+    )
     if target is not None and grammar is not None:
         raise click.UsageError("--to writes the tools, --grammar a grammar of their plans: use one of them")
     if grammar is not None and dialect is None:

@@ -110,7 +110,7 @@ def command(
     if gold is None and (named or not runs):
         compared.refuse_without_gold()
     ruled = named or any(map(is_benchmark_run, runs))
-    _refuse_idle(output.form, named=named, ruled=ruled, files=gold is not None)
+    _refuse_idle(output.form, judging.keys, named=named, ruled=ruled, files=gold is not None)
     if output.shows("page"):
         return _write_page(compared, judging, names, output.file)
     allowed = [_parse_allowance(text) for text in fail_if_worse]
@@ -127,7 +127,7 @@ def command(
         refuse_stdin_twice(*compared.paths, gold)
         delay_garbage_collection()
         bench = benchmark(published.benchmark or "")
-        refuse_idle_options(bench)
+        refuse_idle_options(bench, published)
         with open_rules(bench, published) as rules:
             judge = rules.judge
             comparison = pe.compare_benchmark(
@@ -151,14 +151,16 @@ def command(
     return max(3 if not comparison.n else int(bool(problems)), say_judge_failures(judge))
 
 
-def _refuse_idle(form: str, *, named: bool, ruled: bool, files: bool) -> None:
+def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, files: bool) -> None:
     """Refuse options that would have no effect; `ruled` by a benchmark are also runs that it scored."""
     overridden = [name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")]
     condition = "without --benchmark: a benchmark has its own notation and metrics"
     refuse_idle(
-        *benchmark_scopes(named),
+        *benchmark_scopes(named, keys or ("depth",)),
+        ("keys", *format_condition(form, "document", "data", "page")),
         ((*overridden, "mistaken"), not ruled, condition),
         ("gold_doubts", *format_condition(form, "document", "data")),
+        ("every", *format_condition(form, "document", more=": the others have every metric")),
         (
             (*READING_OPTIONS, "policy", "wrappers", "metrics"),
             files,
@@ -172,7 +174,7 @@ def _write_page(systems: Systems, judging: Judging, names: Sequence[str], output
     from planner_eval.cli.report import finish_page, page_of_runs, page_of_systems, page_settings
 
     refuse_idle(
-        ("fail_if_worse mistaken", False, "to other formats than html"),
+        ("fail_if_worse mistaken seed every", False, "to other formats than html"),
         ("benchmark", systems.benchmark is None, "to other formats than html"),
     )
     if len(systems.paths) > 2:

@@ -69,7 +69,19 @@ def command(
     without a patch is written unchanged, with a note. --list shows the notations.
     Exit code: 0 all written, 1 some not, or a patch without its plan, 2 usage error, 3 none.
     """
-    refuse_idle(("catalog", patch is None, "without --patch"))
+    refuse_idle(
+        ("form", listing, "with --list"),
+        (
+            "target repair compute catalog loss patch wanted",
+            not listing,
+            "without --list",
+        ),
+        (
+            "catalog loss record_deadline part engine address",
+            patch is None,
+            "without --patch",
+        ),
+    )
     output = output.choose(*(formats_of(*LIST_ASPECTS) if listing else NOTATIONS))
     if listing:
         output.emit("\n\n".join(_dialects_text(name, output.form) for name in files or (None,)))

@@ -28,7 +28,7 @@ from planner_eval.cli.options import (
     refuse_idle,
 )
 from planner_eval.cli.output import LIST_ASPECTS, Output, emit, file_option, output_options
-from planner_eval.cli.sources import id_option, select_by_id
+from planner_eval.cli.sources import IN_PLACE_REASON, id_option, select_by_id
 from planner_eval.cli.terminal import Counter, make_counter
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def fetch(
     from planner_eval.benchmarks.datasets.fetch import FetchOptions
     from planner_eval.benchmarks.datasets.published import dataset_folder, find_dataset, published_datasets
 
+    refuse_idle(("mirror", source is None, "without --source, which downloads nothing"))
     datasets = (
         list(published_datasets().values()) if names == ("all",) else [find_dataset(name) for name in names]
     )
@@ -122,8 +123,11 @@ def show(
     """
     tables = name is None or verify
     refuse_idle(
+        ("cache", source is None, f"without --source, {IN_PLACE_REASON}"),
         ("verify", name is not None, "to the data set NAME"),
         ("samples wanted", not tables, "to the data set NAME without --verify"),
+        ("samples", not wanted, "without --id, which names one sample"),
+        ("form", tables or output.shows("data"), "to the list and with --verify; or json"),
     )
     output = output.choose(*formats_of(*((*LIST_ASPECTS, "records") if tables else ("plain", "data"))))
     if name is None:

@@ -289,7 +289,15 @@ def command(
     """
     refuse_stdin_twice(name, *runs)
     (plans,) = source.open_each(name)
-    refuse_idle(("query answer", plans.file is not None, "to files: a data set has its own questions"))
+    executed = spec is not None or (plans.dataset is not None and bool(plans.dataset.tools))
+    refuse_idle(
+        (
+            "isolation timeout binding allow_read",
+            executed,
+            "with --tools, without which no plan is run",
+        ),
+        ("query answer", plans.file is not None, "to files: a data set has its own questions"),
+    )
     check = pe.check_dataset(
         plans,
         reading=pe.Reading(dialect=source.dialect),

@@ -18,6 +18,7 @@ from planner_eval.cli.options import (
     WHOLE,
     as_command,
     bundle_options,
+    is_option_passed,
     note,
     option,
     refuse_idle,
@@ -237,6 +238,12 @@ def command(
     request that these tools cannot meet; 3 none made, or none with a question.
     """
     refuse_idle(
+        ("offer", is_option_passed("distractors"), "with --run distractors=K"),
+        (
+            "isolation timeout",
+            make_options["tools"] is not None or make_options["preset"] is not None,
+            "to tools that run plans",
+        ),
         (
             "calls depth width components reuse pattern scope single",
             like is None,

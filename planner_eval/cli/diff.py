@@ -25,7 +25,7 @@ from planner_eval.cli.output import FINDING_ASPECTS, RESULT_ASPECTS, Output, emi
 from planner_eval.cli.pairs import chosen_policy, pair_options, read_sides, work_settings
 from planner_eval.cli.sources import id_option, original_names, refuse_absent, refuse_runs, say_unmet_facts
 from planner_eval.cli.terminal import is_colored
-from planner_eval.cli.workers import Work, WorkResult, run_job, stored_work_options
+from planner_eval.cli.workers import PART_OPTIONS, Work, WorkResult, run_job, stored_work_options
 
 if TYPE_CHECKING:
     from planner_eval.comparison.evaluate import PairedFiles
@@ -98,7 +98,7 @@ def command(
     pred, gold = original_names(output.file, pred, gold)
     paired = pe.pair(*read_sides(pred, gold, how), reading=how, ids=wanted)
     many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
-    result = _Result(output, patch)
+    result = _Result(output, patch, many)
     _refuse_idle(result, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=paired.gold) if execute else None
@@ -147,10 +147,11 @@ def command(
 
 
 class _Result(NamedTuple):
-    """What is written: a format or a patch, and where."""
+    """What is written: a format or a patch, of one pair or of many, and where."""
 
     output: Output
     patch: bool
+    many: bool
 
     @property
     def drawn(self) -> bool:
@@ -170,13 +171,18 @@ class _Result(NamedTuple):
 
 def _refuse_idle(result: _Result, pairs: int) -> None:
     """Refuse options that would do nothing to what is written, and a file that is named as something else."""
-    output, patch = result
-    paged, run = result.paged, result.folder is not None
-    if output.folder is not None and (patch or paged or (run and is_option_passed("form"))):
+    output, patch, many = result
+    drawn, paged, run = result.drawn, result.paged, result.folder is not None
+    folder = output.folder is not None
+    if folder and (patch or paged or (run and is_option_passed("form"))):
         raise click.UsageError(
             "-o names a directory: add --format svg for one drawing per "
             "pair, --format none to keep the run, or name a file"
         )
+    plain = output.shows("plain") and not many
+    full = not patch and (run or output.shows("data", "records") or plain)
+    one_pair = "to one pair as text (name it with --id)"
+    ran = is_option_passed("execute")
     refuse_idle(
         ("form execute", not patch, "without --patch, which writes JSON"),
         ("execute", not run, "to output in a file, not to a run's directory"),
@@ -185,7 +191,23 @@ def _refuse_idle(result: _Result, pairs: int) -> None:
             not (run or paged),
             "to output in a file, not to a run's directory, nor to --format html",
         ),
+        ("initial", ran, "with --execute SPEC"),
+        ("store", run, "with -o DIR/, which stores the run"),
+        ("each", plain and not (patch or run), f"{one_pair}; json, jsonl and html have all edits"),
+        ("places structure", full, f"{one_pair}, and to json and jsonl"),
         ("seconds", pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
+        (
+            "only",
+            paged or (many and (folder if drawn else not (patch or run))),
+            "to many pairs: listed in any format, as a report or drawn into a directory",
+        ),
+        ("force theme deadline", drawn, "to drawings"),
+        ("infer", drawn, "to drawings: inferred edges are drawn, and never count as differences"),
+        (
+            PART_OPTIONS,
+            not (drawn or ran or is_option_passed("seconds")),
+            "to single pairs: not to drawings, --execute and --edit-distance",
+        ),
     )
     named = format_of_suffix(output.file, formats_of(*ASPECTS))
     if patch and named is not None and not shows(named, "data", "records", "plain"):

@@ -12,7 +12,7 @@ from planner_eval.base.errors import InputError, RenderError
 from planner_eval.base.formats import DEFAULT, suffixes_of
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import write
-from planner_eval.cli.options import Seconds, bundle_options, note, option
+from planner_eval.cli.options import Scope, Seconds, bundle_options, note, option
 from planner_eval.cli.output import emit, picture_format, picture_option
 from planner_eval.cli.terminal import count_items, is_colored
 
@@ -158,6 +158,11 @@ class ChartOptions(NamedTuple):
     plot: str | None
     figure: str | None
     columns: str | None
+
+    @property
+    def applies(self) -> Scope:
+        """Its options help the one that names the file."""
+        return ("figure columns", self.plot is not None, "with --plot FILE")
 
     def write(self, make: Callable[[], Chart]) -> Callable[[], None]:
         """Make the chart, and say how it is written: what cannot be drawn is told before anything is."""

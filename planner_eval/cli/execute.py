@@ -19,6 +19,7 @@ from planner_eval.cli.options import (
     WHOLE,
     Seconds,
     as_command,
+    format_condition,
     note,
     option,
     refuse_idle,
@@ -141,7 +142,7 @@ def command(
     nothing ran.
     """
     drawn, folder = output.shows("picture"), output.folder
-    _refuse_idle(spec, output, isolation, seeds)
+    _refuse_idle(spec, output, isolation, retries, seeds)
     (plan,) = original_names(output.file, plan)
     (plans,) = source.read(plan, wanted=wanted)
     many = plans.many and len(wanted) != 1
@@ -208,15 +209,22 @@ def command(
     return code
 
 
-def _refuse_idle(spec: str, output: Output, isolation: str | None, seeds: int | None) -> None:
+def _refuse_idle(spec: str, output: Output, isolation: str | None, retries: int, seeds: int | None) -> None:
     """Refuse options that would do nothing, above all those whose limits nobody would hold."""
+    folder, drawn = output.folder is not None, output.shows("picture")
     once = ("seed", "trace", "state", "record", "allow_read", *PART_OPTIONS)
     refuse_idle(
         ("facts seed seeds", spec.startswith("world:"), "with --tools world:NAME"),
+        ("backoff", retries > 0, "with --run retries=N"),
         ("timeout allow_read", isolation != "inline", "with --isolation strict or process"),
+        ("trace", not drawn, "to formats that are not drawn"),
+        ("state", *format_condition(output.form, "plain", "data", "records")),
+        ("form", not folder, "to output in a file, not to a run's directory"),
+        ("store", folder, "with -o DIR/, which stores the run"),
+        ("theme deadline force", *format_condition(output.form, "picture")),
         (once, seeds is None, "to one world: without --run seeds=N"),
     )
-    if seeds is not None and (output.folder is not None or output.shows("picture")):
+    if seeds is not None and (folder or drawn):
         raise click.UsageError("--run seeds=N writes a table or JSON: drop --format or choose one of these")
 
 

@@ -30,7 +30,7 @@ from planner_eval.cli.sources import (
     reading_options,
     refuse_absent,
     refuse_idle_fields,
-    refuse_idle_reading,
+    refuse_idle_places,
     refuse_incomplete_run,
     refuse_runs,
     refuse_stdin_twice,
@@ -285,7 +285,10 @@ class Systems(NamedTuple):
                 if count := file.several:
                     role = "gold" if file is golds else "pred"
                     note(f"{role}: {count:,} with several choices or candidates; the first was read")
-        refuse_idle_reading(any(not file.published for file in all_files))
+        named = golds.published and not os.path.exists(self.gold)
+        refuse_idle_places(
+            any(not file.published for file in all_files), named or any(f.published for f in files)
+        )
         refuse_idle_fields(("id_field", "text_field"), all_files)
         refuse_idle_fields(("gold_id_field", "gold_text_field"), [golds])
         if self.predicted:

@@ -316,11 +316,19 @@ def command(
     from planner_eval.models.predict import predict
     from planner_eval.models.predict.prepare import prepare_run
 
-    tools, isolation = asked["tools"], asked["isolation"]
+    tools, isolation, constrain = asked["tools"], asked["isolation"], setup_options["constrain"]
+    offering, shooting = "choice" in prepared, "shots" in prepared
+    ran = isolation is None or tools is not None or _can_run_answers(prepared["benchmark"] or samples)
     refuse_idle(
         ("replay", endpoint.cache is not None, "with --cache"),
-        ("demos demo_by near", "shots" in prepared, "with --shots K"),
+        ("server", constrain == "grammar", "with --constrain grammar"),
+        ("max_calls", constrain is not None, "with --constrain"),
+        ("demos demo_by near", shooting, "with --shots K"),
         ("prompts_for", setup_options["prompts"] is not None, "with --run prompts=DIR"),
+        ("closeness", offering, "with --run distractors=N"),
+        ("seed", shooting or offering, "with --shots, --run distractors or --run budget"),
+        ("isolation", ran, "with --tools"),
+        ("router cache prices concurrency repeat output", not dry_run, "without --dry-run"),
     )
     refuse_targets(click.get_current_context())
     sampling = dict(map(parse_setting, settings))
@@ -351,6 +359,13 @@ def command(
         )
     requested = len(ready.samples) * asked["repeat"]
     return say_run(rows, output, ready.pipeline.name, progress, requested=requested)
+
+
+def _can_run_answers(name: str) -> bool:
+    """Whether what is asked may be of a benchmark that runs answers, with tools of its own."""
+    from planner_eval.benchmarks.benchmark import BENCHMARKS
+
+    return any(key in name for key, b in BENCHMARKS.items() if b.executed)
 
 
 def _print_requests(requests: list[Mapping[str, Any]]) -> int:

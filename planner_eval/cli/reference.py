@@ -87,6 +87,7 @@ def selftest_command(scorer: str | None, timeout: float, policy: str | None, out
     """
     refuse_idle(
         ("policy", scorer is None, "without --command: another scorer has its own"),
+        ("timeout", scorer is not None, "with --command COMMAND"),
     )
     if scorer is None:
         answers = pe.selftest(policy=chosen_policy(policy))

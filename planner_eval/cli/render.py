@@ -14,7 +14,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.text import format_count, printable
 from planner_eval.cli.drawing import DrawingOptions, NamedDrawing, drawing_options, say_drawing, write_folder
-from planner_eval.cli.options import as_command, infer_option, note
+from planner_eval.cli.options import as_command, format_condition, infer_option, note, refuse_idle
 from planner_eval.cli.output import Output, output_options
 from planner_eval.cli.sources import Input, id_option, input_options, select_by_id
 from planner_eval.cli.terminal import count_items, is_colored
@@ -49,6 +49,10 @@ def command(
     Exit code: 0 drawn; 1 a plan could not be read or drawn; 2 usage error; 3 nothing could be drawn.
     """
     form = output.form
+    refuse_idle(
+        ("deadline", *format_condition(form, "plot")),
+        ("force", *format_condition(form, "picture", more="; text lists all calls")),
+    )
     sources = source.open(*plans)
     names, dialect = " ".join(plans), source.dialect
     reads: Iterable[PlanRecord] = chain.from_iterable(s.read(dialect, infer=infer) for s in sources)

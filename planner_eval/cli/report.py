@@ -31,7 +31,7 @@ from planner_eval.cli.pairs import (
     system_names,
     work_settings,
 )
-from planner_eval.cli.score_benchmark import write_benchmark_page
+from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, write_benchmark_page
 from planner_eval.cli.sources import is_benchmark_run
 from planner_eval.cli.workers import Work, work_options
 
@@ -103,7 +103,7 @@ def command(
             raise click.UsageError("a benchmark's page shows one system; use planeval compare for several")
         rules = "without --benchmark, which has its own notation and questions"
         refuse_idle(
-            ((*OVERRIDDEN_OPTIONS, "query", "folder"), False, rules),
+            ((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
             ((*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run stores how it was scored"),
         )
         return write_benchmark_page(opened, view, output)

@@ -39,7 +39,7 @@ from planner_eval.cli.pairs import (
     scored_pair_options,
     work_settings,
 )
-from planner_eval.cli.score_benchmark import score_benchmark, write_stored_run
+from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, score_benchmark, write_stored_run
 from planner_eval.cli.sources import is_benchmark_run, is_run, original_names, refuse_runs, refuse_stdin_twice
 from planner_eval.cli.workers import Work, stored_work_options
 
@@ -131,12 +131,24 @@ def command(
         )
     doubts_condition = format_condition(form, "document", "data", more=", and to runs without a benchmark")
     refuse_idle(
-        *benchmark_scopes(named),
+        *benchmark_scopes(named, judging.keys),
         ("plot", named or is_benchmark_run(pred), "with --benchmark NAME, whose paper's plots it draws"),
-        (OVERRIDDEN_OPTIONS, not named, unruled),
-        ("cluster", not stored_benchmark, "to runs without a benchmark, which has metrics of its own"),
+        charted.applies,
+        ("every", *format_condition(form, "document", more=": the others have every metric")),
         (
-            (*READING_OPTIONS, "policy", "wrappers", "keys", "causes"),
+            "keys",
+            bool(folder) or not output.shows("table", "cases"),
+            format_condition(form, "document", "data", "records")[1],
+        ),
+        (
+            "only",
+            named or stored_benchmark or not output.shows("table"),
+            "to other formats: --format csv has scores alone",
+        ),
+        (OVERRIDDEN_OPTIONS, not named, unruled),
+        ("every cluster", not stored_benchmark, "to runs without a benchmark, which has metrics of its own"),
+        (
+            (*READING_OPTIONS, "policy", "wrappers", "keys", "causes", *WORK_OPTION_NAMES),
             gold is not None,
             "to files of plans: a run has been scored",
         ),
@@ -145,7 +157,13 @@ def command(
             not stored_benchmark and (gold is not None or output.shows("document")),
             "to files of plans, and to --format text and md of a run",
         ),
+        (
+            "causes",
+            bool(folder) or not output.shows("cases", "annotations"),
+            "to other formats: JUnit has test cases alone, and github annotations",
+        ),
         ("gold_doubts", doubts_condition[0] and not stored_benchmark, doubts_condition[1]),
+        ("store", bool(folder) and not named, "with -o DIR/, which stores the run"),
         (
             "output",
             not folder or gold is not None,

@@ -15,13 +15,14 @@ from planner_eval.base.text import format_count
 from planner_eval.cli.benchmark_options import (
     BenchmarkOptions,
     delay_garbage_collection,
+    describe_benchmarks,
     open_rules,
     refuse_idle_options,
     refuse_tsv,
     say_judge_failures,
 )
 from planner_eval.cli.drawing import ChartOptions
-from planner_eval.cli.options import note, refuse_idle
+from planner_eval.cli.options import format_condition, note, refuse_idle
 from planner_eval.cli.output import Output, Threshold, emit, say_missed
 from planner_eval.cli.sources import peek_run
 from planner_eval.cli.workers import Work
@@ -56,15 +57,19 @@ def score_benchmark(
     delay_garbage_collection()
     bench = benchmark(published.benchmark or "")
     refuse_tsv(output, bench)
-    refuse_idle_options(bench)
+    refuse_idle_options(bench, published)
     result_file = output.shows("result_file")
+    more_tables = describe_benchmarks("with more tables", lambda b: b.details is not None)
     refuse_idle(
-        ("fail_under", not result_file, "to other formats: --format tsv has no scores"),
+        ("details", bench.details is not None, more_tables),
+        ("details", *format_condition(output.form, "document")),
+        ("fail_under only", not result_file, "to other formats: --format tsv has no scores"),
         (
             "official",
             not result_file or published.official is not False,
             "to other formats: --format tsv is as the published code writes it",
         ),
+        ("only", not output.shows("data"), "to other formats: --format json has every record"),
     )
     with open_rules(bench, published) as rules:
         if result_file:
@@ -80,6 +85,7 @@ def score_benchmark(
             "--format tsv or --plot, not for a part of a predict run, and not if a score needs several "
             "answers"
         )
+        refuse_idle((WORK_OPTION_NAMES, divisible, condition))
         if not divisible and output.folder:
             raise click.UsageError(f"-o DIR/ applies only {condition}")
 
@@ -133,6 +139,7 @@ def write_stored_run(path: str, output: Output, charted: ChartOptions) -> int:
     """Tell again what a run keeps that was scored under a benchmark: the command's exit code."""
     from planner_eval.benchmarks.runs import read_stored_benchmark, score_run_again
 
+    refuse_idle(("only", not output.shows("data"), "to other formats: --format json has every record"))
     if output.shows("result_file"):
         raise click.UsageError("--format tsv applies only to answers, which a run does not keep")
     scored, pred = read_stored_benchmark(path)

@@ -13,7 +13,7 @@ from planner_eval.base.json_text import dump_indented
 from planner_eval.base.output_files import write
 from planner_eval.base.text import format_count, printable
 from planner_eval.cli.benchmark_options import parse_settings
-from planner_eval.cli.options import COUNT, Seconds, as_command, note, option, refuse_idle
+from planner_eval.cli.options import COUNT, Seconds, as_command, is_option_passed, note, option, refuse_idle
 from planner_eval.cli.output import Output, output_options
 from planner_eval.cli.pairs import chosen_policy, read_sides, written_pair_options
 from planner_eval.cli.sources import id_option, refuse_runs, refuse_stdin_twice
@@ -96,6 +96,8 @@ def command(
             not scored,
             "without --differs: a benchmark has its own notation and metrics",
         ),
+        ("try_deadline", is_option_passed("command"), "with --while COMMAND"),
+        ("form", output.folder is None, "to a file or standard output: a directory gets both"),
     )
     refuse_stdin_twice(pred, gold)
     refuse_runs(pred, gold)

@@ -123,6 +123,9 @@ def original_names(output: str | None, *names: str) -> tuple[str, ...]:
 # Files of plans, and published data sets.
 T = TypeVar("T")
 
+IN_PLACE_REASON = "which already names the files"
+"""Why ``--cache`` beside ``--source`` has no effect, unless files are fetched."""
+
 
 class Input(NamedTuple):
     """How files of plans are read, and where data sets lie, as the options of :data:`input_options` say."""
@@ -157,7 +160,7 @@ class Input(NamedTuple):
         for name in self._named(names):
             files.append(pe.read(name, **self.fields))
         note(*(message for file in files for message in file.notes))
-        refuse_idle_reading(any(not f.published for f in files))
+        refuse_idle_places(any(not f.published for f in files), any(f.published for f in files))
         refuse_idle_fields(("id_field", "text_field"), files)
         if not wanted:
             return files
@@ -169,7 +172,7 @@ class Input(NamedTuple):
     def open(self, *names: str) -> list[Source]:
         """The sets of plans that some names stand for, and what the user should know of them is said."""
         sources = pe.open_sources([*self._named(names)], **self.fields, tell=note)
-        refuse_idle_reading(any(s.file is not None for s in sources))
+        _refuse_idle_of(sources)
         return sources
 
     def open_each(self, *names: str | None) -> list[Source]:
@@ -185,7 +188,7 @@ class Input(NamedTuple):
                 titles = " and ".join(source.name for source in sources)
                 raise click.UsageError(f"{name} matches {titles}: name one of them")
             opened += sources
-        refuse_idle_reading(any(s.file is not None for s in opened))
+        _refuse_idle_of(opened)
         return opened
 
     def _named(self, names: Sequence[str]) -> Iterator[str]:
@@ -255,9 +258,18 @@ def refuse_stdin_twice(*names: str | None) -> None:
         raise click.UsageError("- is standard input and can be read only once: name a file for the other")
 
 
-def refuse_idle_reading(files: bool) -> None:
-    """Refuse options on reading files where none was named."""
-    refuse_idle(("dialect id_field text_field turn", files, "to files, not to data sets"))
+def _refuse_idle_of(sources: Sequence[Source]) -> None:
+    refuse_idle_places(any(s.file is not None for s in sources), any(s.dataset is not None for s in sources))
+
+
+def refuse_idle_places(files: bool, datasets: bool) -> None:
+    """Refuse options on where data sets lie, or on reading files, where none was named."""
+    folder = click.get_current_context().params["folder"]
+    refuse_idle(
+        ("folder cache", datasets, "to data sets, not to files"),
+        ("cache", folder is None, f"without --source, {IN_PLACE_REASON}"),
+        ("dialect id_field text_field turn", files, "to files, not to data sets"),
+    )
 
 
 def refuse_idle_fields(options: tuple[str, ...], files: Sequence[PlanFile]) -> None:
@@ -322,7 +334,12 @@ class CatalogOptions(NamedTuple):
     catalog_format: str | None
 
     def read(self) -> pe.Catalog | None:
-        """The tools as one catalog; None where none are named."""
+        """The tools as one catalog; None where none are named.
+
+        Raises:
+            UsageError: a format is named, and no catalog.
+        """
+        refuse_idle(("catalog_format", bool(self.catalogs), "to a catalog, but none is named"))
         return pe.read_catalog(self.catalogs, self.catalog_format) if self.catalogs else None
 
 

@@ -71,7 +71,18 @@ def command(
     sources = source.open(*names)
     published = any(s.dataset is not None for s in sources)
     drawn = files.keys() - {"plot"}
-    refuse_idle(("only", published and not each, "to data sets, without --each"))
+    refuse_idle(
+        ("only", published and not each, "to data sets, without --each"),
+        ("infer", only != "tables", "to the structure of plans"),
+        (
+            "explain",
+            output.shows("document") and only != "tables",
+            "to the structure of plans as --format text or md",
+        ),
+        ("theme deadline", bool(drawn), "to --plot shapes, tools and apps"),
+        ("force", bool(drawn - {"shapes"}), "to --plot tools and apps"),
+        ("store", output.folder is not None, "with -o DIR/, which stores the run"),
+    )
     drawing = Pictures(files, [s.title for s in sources], look)
     rows = each or (len(sources) == 1 and not sources[0].many)
     records = [s.records for s in sources]

@@ -12,7 +12,7 @@ from planner_eval.base.formats import View
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.tables import Style
 from planner_eval.base.text import encodable, format_count, one_line, printable, to_json
-from planner_eval.cli.options import Number, as_command, note, option
+from planner_eval.cli.options import Number, as_command, note, option, refuse_idle
 from planner_eval.cli.output import Output, output_options
 from planner_eval.cli.sources import (
     RECORD_TOOLS,
@@ -87,6 +87,12 @@ def command(
     """
     from planner_eval.catalogs.record_tools import listed_tools
 
+    waits = "model_url prices silence deadline retries"
+    refuse_idle(
+        (f"{waits} model_cache replay", model is not None, "with --model NAME"),
+        (waits, not endpoint.replay, "without --run replay=yes, which asks nobody"),
+        ("form", not patch, "without --patch, which writes JSON"),
+    )
     (file,) = source.read(plans)
     tools_of = _tools_reader(named_tools)
     if not named_tools.catalogs and not any(listed_tools(record).tools for record in file.records):

@@ -21,6 +21,7 @@ from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.options import (
     as_command,
     cluster_option,
+    format_condition,
     note,
     option,
     refuse_idle,
@@ -69,6 +70,8 @@ def command(
     """
     refuse_idle(
         ("by metrics", layout is None, "without --layout, which sets what is shown"),
+        charted.applies,
+        ("bare", *format_condition(output.form, "document", "paper")),
     )
     from planner_eval.models.table_sources import read_table_run
 
@@ -83,7 +86,7 @@ def command(
         ("gold", asking or bench is not None, condition),
     )
     if bench is not None:
-        refuse_idle_options(bench)
+        refuse_idle_options(bench, published)
     with nullcontext(pe.BenchmarkRules()) if bench is None else open_rules(bench, published) as rules:
         draw = charted.write(lambda: pe.chart(named, charted.figure, gold=gold, rules=rules))
         result_table = pe.table(
