@@ -88,9 +88,14 @@ REFUSED: list[tuple[tuple[str, ...], str, str]] = [
     *TABLES["REFUSED"],
     *((BENCHMARK, option, f"{typed(option)} applies only without --benchmark")
       for option in ("--metric x", "--by x", "--from plan", "--from gold=plan", "--cluster x", "--strict")),
+    *((BENCHMARK, option, f"{typed(option)} applies only with --judge")
+      for option in ("--run judge.url=u", "--run judge.cache=c", "--run replay", "--run prompts=p")),
     *((SCORE, option, f"{typed(option)} applies only with --benchmark") for option in (
         "--official", "--corrected", "--details", "--run tools=nestful", "--isolation strict", "--judge m",
         "--run judge.url=u", "--run judge.cache=c", "--run replay", "--set a=b")),
+    *((command, "--source data/samples --cache nonexistent", "--cache applies only without --source")
+      for command in (("stats", "mathqa"), ("render", "mathqa"), ("data", "show"),
+                      *(("data", verb, "mathqa") for verb in ("show", "check")))),
 ]  # fmt: skip
 
 

@@ -66,17 +66,21 @@ def test_ids_cannot_leave_the_folder(tmp_path: Path) -> None:
 def test_bad_input_gives_a_message_and_no_traceback(tmp_path: Path) -> None:
     for name, text in (("broken.json", b'[{"name": "f", "arguments": {]'), ("binary", b"\x80\x81\x00\xff")):
         (tmp_path / name).write_bytes(text)
-    one = tmp_path / "one.dot"
-    for argv, code in (
-        ((tmp_path / "nowhere",), 2), ((tmp_path / "broken.json",), 3),
-        ((tmp_path / "binary",), 2), ((GOLD, "--format", "gif"), 2),
-        ((GOLD, "--theme", "loud"), 2), ((GOLD, "--deadline", "0"), 2),
-        ((MANY, "--format", "svg"), 2), ((MANY, "--format", "dot", "-o", one), 2),
+    text, one = "--deadline applies only to --format svg, png and pdf", tmp_path / "one.dot"
+    for argv, code, said in (
+        ((tmp_path / "nowhere",), 2, ""), ((tmp_path / "broken.json",), 3, ""),
+        ((tmp_path / "binary",), 2, ""), ((GOLD, "--format", "gif"), 2, ""),
+        ((GOLD, "--theme", "loud"), 2, ""), ((GOLD, "--deadline", "0"), 2, ""),
+        ((GOLD, "--deadline", "3"), 2, text), ((GOLD, "--format", "dot", "--deadline", "3"), 2, text),
+        ((GOLD, "--force"), 2,
+         "--force applies only to --format svg, png, pdf, dot and mermaid; text lists all"),
+        ((MANY, "--format", "svg"), 2, ""), ((MANY, "--format", "dot", "-o", one), 2, ""),
     ):  # fmt: skip
         done = planeval(*argv)
         assert done.returncode == code, (argv, done.stderr)
         assert "Traceback" not in done.stderr
         assert done.stderr.strip()
+        assert said in " ".join(done.stderr.split())
 
 
 def test_a_layout_beyond_its_deadline_says_what_to_do(tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def test_irregularities_are_diagnostics(tmp_path: Path, fields: dict[str, Any], 
 def test_bad_files(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"no file named test\.json"):
         list(read_mathqa(tmp_path))
-    with pytest.raises(DatasetError, match="no split 'tests'"):
+    with pytest.raises(DatasetError, match="no part 'tests'"):
         list(read_mathqa(tmp_path, split="tests"))
     (tmp_path / "test.json").write_text("{}")
     with pytest.raises(DatasetError, match="expected a list"):

@@ -309,6 +309,7 @@ def test_what_is_left_out_of_a_directory_is_said_and_nothing_is_an_error(tmp_pat
         (("stats", str(tmp_path / "*.json")), "no such file or pattern"),
         (("check", GOLDS, "nowhere.json", "--catalog", RATES), "there is no file nowhere.json"),
         (("convert", GOLDS, "nowhere.json", "--to", "json"), "there is no file nowhere.json"),
+        (("diff", f"{DEMO}/pred.jsonl", GOLDS, "--source", SAMPLES), "--source applies only to data sets"),
         (("stats", "apbench"), "did you mean the data set appbench?"),
         (("diff", f"{DEMO}/pred.jsonl", "apbench"), "did you mean the data set appbench?"),
     ):  # fmt: skip

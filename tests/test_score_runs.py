@@ -172,6 +172,7 @@ def test_a_folder_without_a_run_is_refused(runs: tuple[Path, Path], tmp_path: Pa
             ["score", str(runs[0]), "--metric", "exact", "--format", "csv"],
             "--metric applies only to files of",
         ),
+        (["score", str(runs[0]), "--jobs", "2"], "--jobs applies only to files of plans"),
         (["score", PRED, GOLD, "-o", f"{ROOT}/tests/"], "holds no run but other files"),
         (["score", PRED, GOLD, "-o", f"{runs[0]}/"], "--by was calls and is not given"),
     ):

@@ -272,6 +272,9 @@ def test_rows_of_many_pairs_and_the_page_carry_it() -> None:
     assert "trip-value" not in said
     page = {one["id"]: one["s"] for one in Page(planeval("diff", *many, "--format", "html").stdout).pairs()}
     assert {name for name, line in page.items() if line.startswith("structure: ")} == set(said)
+    refused = planeval("diff", *many, "--structure")
+    assert refused.returncode == 2
+    assert "--structure applies only to one pair" in refused.stderr
 
 
 def test_a_name_with_a_line_end_stays_on_its_line() -> None:

@@ -170,13 +170,14 @@ def command(
         note("inline: the tools run in this process, without any isolation")
     say_unmet_facts(tools)
     separable = record is None and not drawn and not inline
+    why = "without --record, --isolation inline and drawings"
+    refuse_idle((PART_OPTIONS, separable, why))
     if folder and not separable:
-        why = "without --record, --isolation inline and drawings"
         raise click.UsageError(f"-o names a directory for a run, which is kept only {why}")
     used = _used_files(tools, facts, initial)
     job = ExecuteJob(how, ROWS_FORM if folder else output.form, trace, {})
     ran: list[RecordRun] = []
-    if separable and (folder or work.wanted or (not wanted and is_large(plans))):
+    if folder or work.wanted or (separable and not wanted and is_large(plans)):
         settings = {"spec": spec, "seed": seed, "ids": list(wanted), **source.decisive}
         settings |= {} if initial is None else {"initial": initial}
 

@@ -25,7 +25,7 @@ from planner_eval.cli.drawing import ChartOptions
 from planner_eval.cli.options import format_condition, note, refuse_idle
 from planner_eval.cli.output import Output, Threshold, emit, say_missed
 from planner_eval.cli.sources import peek_run
-from planner_eval.cli.workers import Work
+from planner_eval.cli.workers import PART_OPTIONS, Work
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import SampleScore
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from planner_eval.results.page.report import PageSettings
     from planner_eval.results.views.junit import Case
 
+
+WORK_OPTION_NAMES = (*PART_OPTIONS, "quiet")
+"""Options of work that may be done in parts."""
 
 _LARGE_BYTES = 64_000_000
 """Parts cost half as much again as one process, whose memory is that of gold and of this many bytes."""
@@ -114,7 +117,7 @@ def score_benchmark(
             scored = score()
         draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, rules=rules))
         more = ""
-        if published.details and output.shows("document"):
+        if published.details:
             from planner_eval.benchmarks.compare import details
 
             style = TEXT if output.shows("plain") else MARKDOWN

@@ -353,7 +353,7 @@ def _restore_diff(data: Mapping[str, Any], pred: Plan, gold: Plan) -> Diff:
         tuple((p, g) for p, g in data["pairs"]), tuple(data["missing"]), tuple(data["extra"]), data["proved"]
     )
     numbered = NumberedPlan(pred, None), NumberedPlan(gold, None)
-    pairing = None if data["same"] else Pairing(*map(PlanCalls, numbered))
+    pairing = None if data["same"] else Pairing(PlanCalls(numbered[0]), PlanCalls(numbered[1]))
     edits = tuple(map(_restore_edit, data["edits"]))
     return Diff(pred, gold, alignment, edits, Matching(pred, gold, alignment, numbered, pairing))
 
