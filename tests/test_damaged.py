@@ -3,7 +3,6 @@
 import gc
 import json
 import re
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -169,21 +168,16 @@ def test_too_many_brackets_that_something_closes_are_no_cut() -> None:
     assert open_brackets("[" * many + "}") == open_brackets("[}") == []
 
 
-def test_a_quick_look_at_depth_is_right_where_it_says_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    random, quick = Random(7), Counter[bool | None]()
+def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pytest.MonkeyPatch) -> None:
+    random, passed = Random(7), 0
     for _ in range(5_000):
         text, most = "".join(random.choices('[]{}"\\xé\0', k=random.randrange(22))), random.randrange(6)
-        deeper = json_text._nests_deeper(text, most)
-        quick[deeper] += 1
-        with monkeypatch.context() as slowly:
-            slowly.setattr(json_text, "_nests_deeper", lambda *_: None)
-            try:
+        if json_text._nests_deeper(text, most) is False:
+            passed += 1
+            with monkeypatch.context() as slowly:
+                slowly.setattr(json_text, "_nests_deeper", lambda *_: None)
                 json_text.check_depth(text, Limits(depth=most))
-            except LimitError:
-                assert deeper is not False, (text, most)
-            else:
-                assert deeper is not True, (text, most)
-    assert min(quick.values()) > 200, quick
+    assert passed > 500
 
 
 @tabled("text")

@@ -184,7 +184,8 @@ def _refuse_idle(result: _Result, pairs: int) -> None:
     one_pair = "to one pair as text (name it with --id)"
     ran = is_option_passed("execute")
     refuse_idle(
-        ("execute", not (patch or run), "to output in a file, neither to --patch nor to a run's directory"),
+        ("form execute", not patch, "without --patch, which writes JSON"),
+        ("execute", not run, "to output in a file, not to a run's directory"),
         (
             "seconds",
             not (run or paged),
