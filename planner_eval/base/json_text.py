@@ -328,7 +328,7 @@ def check_depth(text: str, limits: Limits) -> None:
     Raises:
         LimitError: with the place of the bracket that is one too many.
     """
-    if text.count("[") + text.count("{") <= limits.depth or _nests_deeper(text, limits.depth) is False:
+    if text.count("[") + text.count("{") <= limits.depth or _is_surely_shallow(text, limits.depth):
         return
     depth = 0
     for match in find_matches(_BRACKET_BRANCHES, text):
@@ -358,20 +358,17 @@ def decode_object(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] 
     return {} if value is None else value if isinstance(value, dict) else None
 
 
-def _nests_deeper(text: str, most: int) -> bool | None:
-    """Whether brackets outside of strings nest deeper, far sooner than where they do is known.
-
-    None where a backslash stands outside of strings: which quotes are none takes a closer look.
-    """
+def _is_surely_shallow(text: str, most: int) -> bool:
+    """Whether brackets outside of strings surely nest no deeper, far sooner than where they do is known."""
     if "\\" in text:
         if "\0" in text:
-            return None
+            return False
         text = text.replace("\\\\", "\0").replace('\\"', "\0")
     pieces = text.split('"')
     after = pieces[-1] if len(pieces) % 2 == 0 else ""  # a quote that stays open opens no string
     outside = "".join(pieces[::2])
     if "\0" in outside or "\\" in outside:  # where no string is, a backslash escapes no quote
-        return None
+        return False
     brackets = (outside + after).translate(_BRACKET_TABLE)
     if not brackets.isascii():
         brackets = re.sub(r"[^\[\]]++", "", brackets)
@@ -380,9 +377,9 @@ def _nests_deeper(text: str, most: int) -> bool | None:
         work -= len(left)
         less = left.replace("[]", "")
         if work < 0 or len(less) == len(left):
-            return depth + less.count("[") > most and _has_excess_depth(brackets, most)
+            return depth + less.count("[") <= most or not _has_excess_depth(brackets, most)
         left = less
-    return True
+    return False
 
 
 def is_nested_too_deep(text: str, limits: Limits) -> bool:

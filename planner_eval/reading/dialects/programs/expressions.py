@@ -468,7 +468,7 @@ class Machine(ProgramState):
         if len(self.calls) >= self.most:
             raise too_many_calls_error(self.limits, self.text)
         own_name = result_name(len(self.calls))
-        for code, message, span in self.control[-1:] or self.endings[-1:]:
+        for code, message, span in self.control[-1:] or [ending[1:] for ending in self.endings[-1:]]:
             if not any(note.span == span and note.code == code for note in self.notes):
                 self.notes.append(Diagnostic(code, message, "warning", len(self.calls), span=span))
         self.calls.append(

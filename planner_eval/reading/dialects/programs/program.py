@@ -65,7 +65,7 @@ class ProgramState(PlacedTree):
         self.calls: list[RawCall] = []
         self.notes: list[Diagnostic] = []
         self.control: list[tuple[str, str, Span]] = []
-        self.endings: list[tuple[str, str, Span]] = []
+        self.endings: list[tuple[bool, str, str, Span]] = []
         self.error: ParseError | None = None
         self.dropped: ParseError | None = None
         self.surely = False

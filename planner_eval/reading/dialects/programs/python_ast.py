@@ -155,7 +155,7 @@ class _Program(Machine):
                 return False
         return not (body and isinstance(body[-1], ast.Return))
 
-    def is_exit(self, node: ast.stmt) -> bool:
+    def is_exit(self, node: ast.AST) -> bool:
         """Whether a statement ends the program."""
         call = node.value if isinstance(node, ast.Expr) else None
         name = call_name(call) if isinstance(call, ast.Call) and not call.keywords else None
@@ -197,9 +197,13 @@ class _Program(Machine):
         return not (kind in (ast.Return, ast.Raise) or self.is_exit(node))
 
     def may_end(self, node: ast.stmt) -> None:
-        """Remember that what stands after a statement may not be reached; the next call says so."""
+        """Remember that what stands after a statement may not be reached; the next call says so.
+
+        Beyond the function that it stands in only where it may raise or exit.
+        """
         message = "calls that an exit, a return or an error before them may leave out are counted"
-        self.endings.append(("code.branch", message, self.span(node)))
+        beyond = any(isinstance(inner, ast.Raise) or self.is_exit(inner) for inner in ast.walk(node))
+        self.endings.append((beyond, "code.branch", message, self.span(node)))
 
     def give_back(self, node: ast.Return) -> None:
         """Follow a return; outside of functions it shows a value."""
@@ -425,9 +429,10 @@ class _Program(Machine):
         self.defined, self.functions = {*self.defined}, {**self.functions}  # what it defines is its own
         self.running.append(running)
         endings = len(self.endings)
-        self.block(node.body)
-        if running.returned:
-            del self.endings[endings:]
+        goes_on = self.block(node.body)
+        self.endings[endings:] = [ending for ending in self.endings[endings:] if ending[0]]
+        if not goes_on and not running.returned:
+            self.may_end(node)
         self.running.pop()
         self.inner |= self.defined
         self.own, self.held, self.defined, self.functions = around
@@ -557,6 +562,8 @@ class _Program(Machine):
         arrives = self.block(node.orelse) and arrives
         end = ways.take(mark)
         ways.meet([end, *failed] if arrives or not failed else failed, unsure)
+        if node.handlers and any(map(self.is_exit, node.body)):
+            self.may_end(node)
         return self.block(node.finalbody) and (arrives or bool(node.handlers))
 
     def context(self, node: ast.With | ast.AsyncWith) -> bool:
