@@ -26,13 +26,19 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_call,
 )
 from planner_eval.reading.dialects.conversations.spans import has_tool_run, is_span
-from planner_eval.reading.dialects.conversations.wrappers import find_marker_key, holds_output_messages
+from planner_eval.reading.dialects.conversations.wrappers import (
+    ASSISTANT_ROLES,
+    find_marker_key,
+    holds_output_messages,
+)
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.files.fields import (
     ABSENT,
     ANSWER_FIELDS,
     CALL_LIST_FIELDS,
     CONVERSATION_FIELDS,
+    FALLBACK_ANSWER_FIELDS,
+    GOLD_FIELDS,
     ID_FIELDS,
     PLAN_FIELDS,
     WHOLE_RECORD,
@@ -104,13 +110,34 @@ def shape_of(value: Any, text_field: str | None = None) -> Shape:
 
 
 def _is_name_beside_answer(data: JsonObject, call: bool) -> bool:
-    """A name beside an answer is a record's name; a call has arguments, or nothing that may be an answer."""
-    return (
-        call
-        and not PLAN_FIELDS.isdisjoint(data)
-        and not any(key in data for key in (*ARGUMENT_KEYS, *WRAPPER_KEYS))
-        and not _is_plan(data, call)
+    """A name beside an answer is a record's name; a call has arguments, or nothing that may be an answer.
+
+    Beside a name and its input stands what a tool gave, unless a model wrote it or gold stands there too.
+    """
+    if not call or PLAN_FIELDS.isdisjoint(data) or _is_plan(data, call):
+        return False
+    if not any(key in data for key in (*ARGUMENT_KEYS, *WRAPPER_KEYS)):
+        return True
+    return "input" in data and (
+        not data.keys().isdisjoint(GOLD_FIELDS)
+        or any(_is_models_answer(data.get(key)) for key in FALLBACK_ANSWER_FIELDS)
     )
+
+
+def _is_models_answer(value: Any) -> bool:
+    """Whether a value is what only a model writes, and no tool gives: a message of it, or calls."""
+    if isinstance(value, list):
+        with_arguments = all(is_call(item) and not item.keys().isdisjoint(ARGUMENT_KEYS) for item in value)
+        return bool(value) and (with_arguments or any(map(_is_models_answer, value[:1])))
+    return isinstance(value, dict) and (
+        str(value.get("role")) in ASSISTANT_ROLES
+        or not value.keys().isdisjoint(_ANSWER_KEYS)
+        or _is_models_answer(value.get("message"))
+    )
+
+
+_ANSWER_KEYS = frozenset({"tool_calls", "function_call", "choices", "candidates"})
+"""Keys of which an API's answer or its message has one."""
 
 
 def _is_plan(data: JsonObject, _call: bool) -> bool:
