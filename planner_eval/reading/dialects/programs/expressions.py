@@ -264,8 +264,11 @@ class Machine(ProgramState):
         """What a loop goes over; of ``range``, ``zip``, ``enumerate`` and an object's ``items`` a list."""
         name = call_name(node) if isinstance(node, ast.Call) else None
         function = _SEQUENCES.get(name or "")
-        if name is not None and name.endswith(".items") and not node.keywords:
-            items = self.changes.content(self.held.get(name.removesuffix(".items")))
+        method = node.func if isinstance(node, ast.Call) and not node.keywords else None
+        if isinstance(method, ast.Attribute) and method.attr == "items":
+            is_literal = isinstance(method.value, ast.Dict)
+            of = self.value(method.value) if is_literal else self.held.get(dotted_name(method.value) or "")
+            items = self.changes.content(of)
             if isinstance(items, dict):
                 return [[*item] for item in items.items()]
         if function is None or name in self.held or name in self.defined:

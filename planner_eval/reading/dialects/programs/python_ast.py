@@ -305,6 +305,9 @@ class _Program(Machine):
                 self.bind(name, _unpacked(self.changes.content(value), step))
             if isinstance(value, RawRef) and self.calls and value.name == self.calls[-1].binds[0][0]:
                 self.calls[-1] = replace(self.calls[-1], returns=tuple(names))
+        elif isinstance(target, (ast.Tuple, ast.List)) and _fits(target, self.changes.content(value)):
+            for element, item in zip(target.elts, self.changes.content(value), strict=True):
+                self.target(element, item)
         else:
             value = value.text if isinstance(value, UnassignedName) else value
             for node in ast.walk(target):
@@ -460,6 +463,7 @@ class _Program(Machine):
 
         What that leaves is what its own calls give, all else is unsure.
         """
+        content: Any = None
         if isinstance(node, ast.While):
             self.value(node.test)
         else:
@@ -474,13 +478,17 @@ class _Program(Machine):
                     if not goes_on:
                         return False
                 return self.block(node.orelse)
-            element = (OpaqueObject if isinstance(over, (RawRef, OpaqueObject)) else Unknown)((over,))
-            self.target(node.target, UNKNOWN)
-            for name in ast.walk(node.target):
-                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                    self.bind(name.id, element)
+            content = self.changes.content(over)
+            if not isinstance(content, (list, dict)) or not content:
+                self.target(node.target, UNKNOWN)
+                element = (OpaqueObject if isinstance(over, (RawRef, OpaqueObject)) else Unknown)((over,))
+                for name in ast.walk(node.target):
+                    if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                        self.bind(name.id, element)
         self.control.append(("code.loop", "the calls in a loop are counted once", self.span(node)))
         calls_before, mark = len(self.calls), self.ways.part()
+        if isinstance(content, (list, dict)) and content:
+            self.target(node.target, next(iter(content)))
         if not self.block(node.body):
             self.may_end(node)
         outputs = {call.binds[0][0] for call in self.calls[calls_before:]}
@@ -604,6 +612,12 @@ def _truth(test: ast.expr) -> bool | None:
         return bool(test.value)
     is_main = ast.unparse(test) == "__name__ == '__main__'" if isinstance(test, ast.Compare) else False
     return True if is_main else None
+
+
+def _fits(target: ast.Tuple | ast.List, content: Any) -> bool:
+    """Whether a list has an element for each target."""
+    starred = any(isinstance(element, ast.Starred) for element in target.elts)
+    return isinstance(content, list) and len(content) == len(target.elts) and not starred
 
 
 def _unpacked(value: VariableValue, step: str | int) -> VariableValue:
