@@ -470,14 +470,7 @@ class _Program(Machine):
             over = self.elements(node.iter)
             values = self.rounds(over, node.body)
             if values is not None:
-                for value in values:
-                    self.target(node.target, value)
-                    self.repeating += 1
-                    goes_on = self.block(node.body)
-                    self.repeating -= 1
-                    if not goes_on:
-                        return False
-                return self.block(node.orelse)
+                return self.rounds_of(node, values)
             content = self.changes.content(over)
             if not isinstance(content, (list, dict)) or not content:
                 self.target(node.target, UNKNOWN)
@@ -504,6 +497,17 @@ class _Program(Machine):
             self.ways.meet([end, {}], self.unsure("depends on how a loop ends", node))
         self.control.pop()
         return True
+
+    def rounds_of(self, node: ast.For | ast.AsyncFor, values: list[Any]) -> bool:
+        """Follow all rounds of a loop."""
+        for value in values:
+            self.target(node.target, value)
+            self.repeating += 1
+            goes_on = self.block(node.body)
+            self.repeating -= 1
+            if not goes_on:
+                return False
+        return self.block(node.orelse)
 
     def branches(self, node: ast.If | ast.Match) -> bool:
         """Follow each branch; a variable that they leave otherwise is unsure."""
