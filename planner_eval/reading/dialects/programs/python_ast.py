@@ -473,6 +473,7 @@ class _Program(Machine):
                 return self.rounds_of(node, values)
             content = self.changes.content(over)
             if not isinstance(content, (list, dict)) or not content:
+                content = None
                 self.target(node.target, UNKNOWN)
                 element = (OpaqueObject if isinstance(over, (RawRef, OpaqueObject)) else Unknown)((over,))
                 for name in ast.walk(node.target):
@@ -480,7 +481,7 @@ class _Program(Machine):
                         self.bind(name.id, element)
         self.control.append(("code.loop", "the calls in a loop are counted once", self.span(node)))
         calls_before, mark = len(self.calls), self.ways.part()
-        if isinstance(content, (list, dict)) and content:
+        if content is not None and not isinstance(node, ast.While):
             self.target(node.target, next(iter(content)))
         if not self.block(node.body):
             self.may_end(node)
