@@ -294,6 +294,8 @@ def blank_non_answer_text(source: str) -> AnswerText:
             unclosed = match.start()
     if thoughts:
         text = THOUGHT.sub(_blank_match, text)
+    if tagged or "```" in text or "~~~" in text:
+        text = _blank_tool_results(text, notes)
     headed = any(map(text.__contains__, _HEADING_STARTS))
     if headed and "|>" in text:
         text = _END_BEFORE_HEADING.sub(lambda m: " " * (len(m.group()) - 1) + "\n", text)
@@ -304,6 +306,52 @@ def blank_non_answer_text(source: str) -> AnswerText:
     if tagged or "INST]" in text or "\x1b" in text:
         text = TOKEN.sub(_blank_match, text)
     return AnswerText(text, notes, unclosed)
+
+
+_TOOL_RESULT = lazy_pattern(
+    r"(?:(?m:^)[ \t]*+|(?<=</tool_call>)|(?<=</function_calls>))"
+    r"<(?P<tag>tool_response|tool_results?|tool_outputs?|function_results?|function_response|observation)>"
+    r"(?s:.*?)(?:</(?P=tag)>|\Z)"
+    r"|(?m:^)[ \t]*+(?P<fence>`{3,}+|~{3,}+)[ \t]*+(?P<tool>tool_)?(?:output|result|response)s?[ \t]*+\n"
+    r"(?s:.*?)(?:\n[ \t]*+(?P=fence)|\Z)"
+    r"|(?m:^)[ \t]*+\**+(?P<label>Observations?)\**+[ \t]*+[:\uff1a]"
+    r"(?:[^\n]++|\n(?![ \t]*+(?:\**+(?:Thoughts?|Code|Question|Final Answer)\**+[ \t]*+[:\uff1a]|```|~~~"
+    r"|<(?:\w{1,20}_)?(?:code|calls?)>)))*+"
+)
+"""What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
+
+_RESULT_SIGNS = (
+    "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "```tool_", "~~~tool_",
+    "```output", "```result", "```response", "~~~output", "~~~result", "~~~response",
+)  # fmt: skip
+"""Of which one stands in each."""
+
+_CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|<end_code>")
+"""What ends or begins code; a label or a plain fence after none of these may be the model's own."""
+
+
+def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
+    """A text without what tools gave between the calls; values of calls are left as they are."""
+    if not any(map(text.__contains__, _RESULT_SIGNS)):
+        return text
+    code = _CODE_BEFORE.search(text)
+    code_start = code.start() if code is not None else len(text)
+    checks = 0
+
+    def blank_result(match: re.Match[str]) -> str:
+        nonlocal checks
+        labelled = match["label"] or (match["fence"] and not match["tool"])
+        if labelled and (code_start >= match.start() or (match["label"] and "Action" in text)):
+            return match.group()
+        checks += 1
+        if checks < _MAX_VALUE_CHECKS and is_in_multiline_value(text, match.start()):
+            return match.group()
+        if checks == 1:
+            message = "what a tool gave was ignored"
+            notes.append(Diagnostic("find.turn", message, "info", span=match.span()))
+        return blank(match.group())
+
+    return _TOOL_RESULT.sub(blank_result, text)
 
 
 def _blank_match(match: re.Match[str]) -> str:
