@@ -162,7 +162,7 @@ def yaml_data(text: str, limits: Limits) -> Any:
 
 @cache
 def _yaml_loader() -> Any:
-    """The loader that keeps all values of a key which an object repeats."""
+    """The loader that keeps all values of a key which an object repeats, and words and times as texts."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -178,7 +178,19 @@ def _yaml_loader() -> Any:
         )
 
     Loader.add_constructor("tag:yaml.org,2002:map", read_object)
+    Loader.yaml_implicit_resolvers = {
+        first: [
+            (tag, re.compile(_NO_PLAIN_VALUE + pattern.pattern, re.VERBOSE))
+            for tag, pattern in resolvers
+            if tag != "tag:yaml.org,2002:timestamp"
+        ]
+        for first, resolvers in Loader.yaml_implicit_resolvers.items()
+    }
     return Loader
+
+
+_NO_PLAIN_VALUE = r"(?!(?i:y|n|yes|no|on|off)$|[-+\d_]++:)"
+"""What is a text in YAML 1.2 and as people mean it: the country NO, the key on, 12:30; dates stay so too."""
 
 
 _OCTAL = re.compile(r"(?m)(?<=[:\-,\[] )[ \t]*+([+-]?0[0-7]++)(?=[ \t]*+(?:[,}\]]|$))")
