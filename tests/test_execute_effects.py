@@ -191,12 +191,14 @@ def test_each_plan_has_the_tools_first_state_or_it_is_said(kind: str, tmp_path: 
     single, double = plan(("up", {})), plan(("up", {}), ("up", {}))
     found = compare_effects(single, single, tools, isolation=isolation)
     other = compare_effects(single, double, tools, isolation=isolation)
+    assert str(found) == "the same"
     if kind in ("functions", "module"):
-        assert str(found).startswith("unknown: the tools keep state between plans")
-        assert (found.same, found.known) == (False, False)
+        assert str(other).startswith(
+            "unknown: run again, the prediction comes to something else: the tools keep"
+        )
+        assert (other.same, other.known, other.verdict) == (False, False, "unknown")
     else:
-        assert str(found) == "the same"
-        assert (other.same, other.known) == (False, True)
+        assert (other.same, other.known, other.verdict) == (False, True, "different")
     assert one.count == 0, "the user's own object is as it was"
     with Sandbox(tool_source(tools), level=isolation) as box:
         assert str(compare_effects(single, single, box)) == str(found)
@@ -215,3 +217,64 @@ def test_pass_k_counts_the_choices_that_all_succeed(runs: list[bool], data: st.D
     k = data.draw(st.integers(1, len(runs)))
     chosen = [all(choice) for choice in combinations(runs, k)]
     assert pass_hat_k(len(runs), sum(runs), k) == pytest.approx(sum(chosen) / len(chosen))
+
+
+DESCRIBED = """
+class Shop:
+    def __init__(self): self.rows = {"row": "x" * 1_200_000}
+    def rename(self, to): self.rows["last"] = to
+    def listing(self, last): return ["x" * 1_200_000, last]
+    def deep(self, last):
+        for _ in range(150): last = [last]
+        return last
+    def hidden(self, last): return Hidden()
+    def number(self, last): return 10 ** 5000 + last
+class Hidden: pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("listing", "unknown: c0 (listing) gives a text of 1,200,000 characters, more than the output limit"),
+        ("deep", "unknown: c0 (deep) gives nests deeper than 100 levels"),
+        ("hidden", "unknown: c0 (hidden) gives <described.Hidden object>"),
+        (
+            "number",
+            "different; c0 (number) gives (repr raises ValueError), gold's c0 (number) gives (repr raises ",
+        ),
+        (
+            "rename",
+            "unknown: the tools' state holds a text of 1,200,000 characters, more than the output limit",
+        ),
+    ],
+)
+def test_what_is_only_described_is_not_known_to_be_the_same(tool: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "described.py").write_text(DESCRIBED)
+    argument = "to" if tool == "rename" else "last"
+    pred, gold = (plan((tool, {argument: number})) for number in (1, 2))
+    found = compare_effects(pred, gold, f"{tmp_path}/described.py:Shop")
+    assert str(found).startswith(said), str(found)
+    assert (found.same, found.reached) == (False, False if tool == "number" else None)
+    assert compare_effects(gold, gold, f"{tmp_path}/described.py:Shop").verdict == "same"
+
+
+def test_tools_that_answer_by_the_time_or_by_chance_tell_nothing_of_plans_that_differ(tmp_path: Path) -> None:
+    path = tmp_path / "stamps.py"
+    path.write_text("import time\ndef stamp(x): return time.monotonic_ns()\ndef echo(x): return x\n")
+    for isolation in ("inline", "strict"):
+        for name, calls, verdict in (("stamp", 1, "same"), ("stamp", 2, "unknown"), ("echo", 2, "different")):
+            pred = plan(*[(name, {"x": number}) for number in range(calls)])
+            found = compare_effects(pred, plan((name, {"x": 0})), str(path), isolation=isolation)
+            assert found.verdict == verdict, (isolation, name, calls)
+            assert (found.reached is None) == (verdict == "unknown")
+
+
+def test_the_public_attributes_of_an_object_are_its_state(tmp_path: Path) -> None:
+    path = tmp_path / "account.py"
+    path.write_text(
+        "class Account:\n    def __init__(self): self.balance = 0\n    def add(self, x): self.balance += x\n"
+    )
+    pred, gold = (plan(("add", {"x": number})) for number in (5, 10))
+    found = compare_effects(pred, gold, f"{path}:Account")
+    assert (found.verdict, found.state_same, found.pred.state) == ("different", False, {"balance": 5})

@@ -225,7 +225,7 @@ def _effects_of(
         records: The records that may hold one.
         values: Say what each call came to.
     """
-    from planner_eval.comparison.rows import STATES
+    from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES
     from planner_eval.execution.run import initial_state_of
     from planner_eval.reading.files.context import find_states
 
@@ -234,6 +234,13 @@ def _effects_of(
     unknown |= dict.fromkeys(("state_same", "outputs_seen", "reached"))
 
     def effects(row: Row, pred: Record | None, gold: Record | None) -> Mapping[str, Any]:
+        if row.state in NO_ANSWER_STATES:  # nothing is called, as of an answer in words
+            return {
+                **unknown,
+                "verdict": "different",
+                "reached": False,
+                "said": f"different: {STATES[row.state]}",
+            }
         if row.pred is None or row.gold is None:
             return {**unknown, "said": f"unknown: {STATES[row.state]}"}
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.execution.program import Options, PlanWithState, running_order, sink_calls
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox
-from planner_eval.execution.sandbox.wire import Opaque
+from planner_eval.execution.sandbox.wire import Opaque, bounded_text
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import CallTrace, Trace
 from planner_eval.plan.canonical import same as same_plan
@@ -54,12 +54,12 @@ class Divergence:
 def _describe_outcome(call: CallTrace) -> str:
     if call.error is not None:
         return f"fails with {call.error}"
-    return f"gives {shorten(repr(call.value), 100)}"
+    return f"gives {bounded_text(call.value, 100)}"
 
 
 def _outcome_texts(call: CallTrace) -> list[str]:
-    text = str(call.error) if call.error is not None else repr(call.value)
-    return [call.status, shorten(text, 400)]
+    text = shorten(str(call.error), 400) if call.error is not None else bounded_text(call.value, 400)
+    return [call.status, text]
 
 
 _INCONCLUSIVE_FAILURES = (
@@ -91,7 +91,8 @@ class Effects:
         gold: Gold's run.
         known: Whether the two runs tell; False where both failed and what they did until then does not
             differ, or one was cut short, or the tools kept something of a plan for the next.
-        kept: Whether they did: run again, the prediction came to something else.
+        repeated: Whether the prediction, run again, came to the same; None where it was not run again.
+        cut: What agrees only as far as it is described: a value that is too large, say; "" where nothing.
         seen: Every value that gold's answer names was given by some call of the prediction; without one,
             every value of gold's that no call of it uses. None where gold did not come to them.
     """
@@ -102,13 +103,14 @@ class Effects:
     pred: Trace
     gold: Trace
     known: bool = True
-    kept: bool = False
+    repeated: bool | None = None
+    cut: str = ""
     seen: bool | None = None
 
     @property
     def same(self) -> bool:
         """Whether the plans are known to agree in results and state."""
-        return self.results_same and self.state_same is not False
+        return self.results_same and self.state_same is not False and not self.cut
 
     @property
     def reached(self) -> bool | None:
@@ -117,14 +119,16 @@ class Effects:
         What else the prediction calls, and which of its calls fail, makes no difference. None where a run
         tells too little: gold's fails, one was cut short, or the tools keep something for the next plan.
         """
-        if self.kept or self.seen is None or _has_inconclusive_failure((self.pred, self.gold)):
+        if self.repeated is False or self.seen is None or _has_inconclusive_failure((self.pred, self.gold)):
             return None
-        return self.seen and self.state_same is not False
+        reached = self.seen and self.state_same is not False
+        return None if reached and self.cut else reached
 
     @property
     def verdict(self) -> str:
         """``"same"``, ``"different"`` or ``"unknown"``."""
-        if self.kept or not (self.known or self.same):
+        agrees = self.results_same and self.state_same is not False
+        if self.repeated is False or (self.cut if agrees else not self.known):
             return "unknown"
         return "same" if self.same else "different"
 
@@ -153,14 +157,16 @@ class Effects:
 
     def __str__(self) -> str:
         """The verdict in words: ``the same``, ``different; …`` or ``unknown: …``."""
-        if self.kept:
-            return f"unknown: {_KEPT_STATE_MESSAGE}"
+        if self.repeated is False:
+            return f"unknown: {_OTHER_RESULT_MESSAGE}"
         failed = self.failure
         both_fail = self.pred.failed and self.gold.failed
         how = f"both fail at {failed.id} ({failed.tool}) with {failed.error}" if both_fail and failed else ""
         if self.same:
             return f"the same; {how}" if how else "the same"
         where = str(self.first) if self.first is not None else how
+        if self.verdict == "unknown" and self.cut:
+            return f"unknown: {self.cut}"
         if not self.known:
             return f"unknown: {where or 'a run was cut short'}"
         state = "the tools end in another state" if self.state_same is False else ""
@@ -229,13 +235,44 @@ def compare_effects(
             else pred_trace.state == gold_trace.state
         )
         results_same = _results_same(plans, traces, first, same)
-        if not own and not (results_same and state is not False):
+        if same_plan(*plans) and pred_trace.ok and gold_trace.ok:  # whatever a clock or chance makes of it
+            state = None if state is None else True
+            return Effects(True, state, None, pred_trace, gold_trace, seen=True)
+        repeated = None
+        if not (results_same and state is not False) and (starts[0] is starts[1] or not own):
             (repeat,) = execute_many(starting_plans[:1], starts[0], options=run_options)
-            if _outcome_key(repeat) != _outcome_key(pred_trace):
-                return Effects(False, state, first, pred_trace, gold_trace, known=False, kept=True)
+            repeated = _outcome_key(repeat) == _outcome_key(pred_trace)
+            if not repeated:
+                return Effects(False, state, first, pred_trace, gold_trace, known=False, repeated=False)
     certain = results_same or state is False or _is_conclusive(traces, first)
     seen = _covers_gold_values(gold_plan, traces, same)
-    return Effects(results_same, state, first, pred_trace, gold_trace, certain, seen=seen)
+    cut = _described_only(traces)
+    return Effects(results_same, state, first, pred_trace, gold_trace, certain, repeated, cut, seen)
+
+
+def _described_only(traces: tuple[Trace, Trace]) -> str:
+    """What in the values and states of two runs is only described, in words."""
+    for trace in traces:
+        for call in trace.calls:
+            for value in _opaque_values(call.value):
+                if value.is_cut or value.is_type_only:
+                    return f"{call.id} ({call.tool}) gives {value.text}"
+        for value in _opaque_values(trace.state):
+            if value.is_cut:
+                return f"the tools' state holds {value.text}"
+    return ""
+
+
+def _opaque_values(value: Any) -> Iterator[Opaque]:
+    """The values that could not leave the tools' process, wherever in a value they are."""
+    if isinstance(value, Opaque):
+        yield value
+    elif isinstance(value, dict):
+        for item in (*value, *value.values()):
+            yield from _opaque_values(item)
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for item in value:
+            yield from _opaque_values(item)
 
 
 def _covers_gold_values(gold: Plan, traces: tuple[Trace, Trace], same: Same) -> bool | None:
@@ -271,9 +308,9 @@ def _outcome_key(trace: Trace) -> tuple[Any, ...]:
     return trace.state, *((call.status, _to_plan_value(call.value), call.error) for call in trace)
 
 
-_KEPT_STATE_MESSAGE = (
-    "the tools keep state between plans, so comparisons are unfair: "
-    "pass a class or an object, or the tools' file"
+_OTHER_RESULT_MESSAGE = (
+    "run again, the prediction comes to something else: the tools keep state between plans, or answer by the "
+    "time or by chance; of functions in this process, pass a class or an object, or the tools' file"
 )
 
 

@@ -215,7 +215,7 @@ def _scenario_loader(owner: Any) -> Callable[[Any], object] | None:
 def state_of(tools: Tools) -> Any:
     """What the tools' owners say of their state; None where they say nothing.
 
-    Of an owner that takes a state and has no ``state`` it is its public attributes.
+    Of an object that has no ``state`` it is its public attributes, if it has any.
 
     Raises:
         StateError: asking for it failed.
@@ -238,10 +238,15 @@ def _owner_state(owner: Any) -> Any:
     state = getattr(owner, "state", None)
     if callable(state):
         return state()
-    takes = _scenario_loader(owner) or callable(getattr(owner, "set_state", None))
-    if not takes or isinstance(owner, type(sys)) or not hasattr(owner, "__dict__"):
+    if isinstance(owner, type(sys)) or not hasattr(owner, "__dict__"):
         return None
-    return {name: attribute for name, attribute in vars(owner).items() if not name.startswith("_")}
+    public = {
+        name: attribute
+        for name, attribute in vars(owner).items()
+        if not name.startswith("_") and not callable(attribute)
+    }
+    takes = _scenario_loader(owner) or callable(getattr(owner, "set_state", None))
+    return public if public or takes else None
 
 
 def _expand_objects(value: Any, depth: int, inside: tuple[int, ...]) -> Any:

@@ -62,6 +62,7 @@ class DiffSums(Counts):
             self.width = max(self.width, len(row.id))
         if row.effects is not None:
             self.effects.update([row.effects["verdict"], f"reached {row.effects.get('reached')}"])
+            self.effects["with a state"] += row.effects["state_same"] is not None
             self.effects["alone"] += has_different_effects(row)
         for role, plan in zip(SIDES, (row.pred, row.gold), strict=True):
             if plan is not None:
@@ -122,10 +123,9 @@ class DiffSums(Counts):
         )
         reached, unknown = self.effects["reached True"], self.effects["reached None"]
         more = f", {unknown} unknown" if unknown else ""
-        return (
-            f"when run: {named}; gold's final state and values are reached in "
-            f"{reached} of {self.pairs - unknown}{more}"
-        )
+        goal = "gold's final state and values are" if self.effects["with a state"] else "gold's values are"
+        stateless = "" if self.effects["with a state"] else " (the tools tell no state)"
+        return f"when run: {named}; {goal} reached in {reached} of {self.pairs - unknown}{more}{stateless}"
 
     @property
     def report(self) -> JsonObject:

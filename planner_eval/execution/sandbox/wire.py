@@ -44,6 +44,22 @@ class Opaque:
     def __repr__(self) -> str:
         return f"Opaque({self.type!r}, {self.text!r})"
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the words leave out what other values may differ in.
+
+        >>> Opaque("list", "larger than the output limit").is_cut, Opaque("shop.Item", "Item(7)").is_cut
+        (True, False)
+        """
+        return self.text.endswith(("the output limit", "levels", "…")) or self.text.startswith(
+            ("unreadable: ", "(repr raises ")
+        )
+
+    @property
+    def is_type_only(self) -> bool:
+        """Whether the words name nothing but the type, as those of an object without a `repr` of its own."""
+        return self.text == f"<{self.type} object>"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Opaque) and (self.type, self.text) == (other.type, other.text)
 
