@@ -266,3 +266,14 @@ def test_functions_are_held_to_their_annotations() -> None:
     wrong: list[tuple[dict[str, Any], str]] = TABLES["functions_are_held_to_their_annotations"]
     for arguments, message in wrong:
         assert said(**arguments) == [message]
+
+
+def test_alternatives_of_all_parameters_are_held(tmp_path: Path) -> None:
+    a, b = (
+        {"type": "object", "properties": {name: {"type": kind}}, "required": [name]}
+        for name, kind in (("a", "integer"), ("b", "string"))
+    )
+    for wrong in ("{}", '{"c": 1}', '{"a": "x"}'):
+        assert checked(tmp_path, {"anyOf": [a, b]}, wrong).returncode == 1, wrong
+    for right in ('{"a": 1}', '{"b": "x"}'):
+        assert checked(tmp_path, {"anyOf": [a, b]}, right).returncode == 0, right

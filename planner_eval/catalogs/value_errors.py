@@ -350,14 +350,14 @@ class ValueChecker:
         """
         if isinstance(value, Template):
             return (_template_fault(kind),)
-        top = find_problem(value, Type(any_of=kind.any_of), texts=self.texts)
-        if top is not None:
-            return (Fault((), *top),)
         candidates = [
             (alternative, faults)
             for alternative, faults in zip(kind.any_of, tries, strict=True)
-            if find_problem(value, alternative, texts=self.texts) is None
+            if find_problem(value, Type(alternative.unfolded.kinds), texts=self.texts) is None
         ]
+        top = find_problem(value, Type(any_of=kind.any_of), texts=self.texts)
+        if top is not None and not candidates:
+            return (Fault((), *top),)
         plausible = [faults for alternative, faults in candidates if not self._denies(value, alternative)]
         plausible = plausible or [faults for _, faults in candidates]
         least = min(map(len, plausible))

@@ -308,8 +308,14 @@ def is_plain(schema: Any) -> bool:
     True
     >>> is_plain({"type": "object", "properties": {"x": {"type": "string", "pattern": "^[a-z]+$"}}})
     False
+    >>> is_plain({"anyOf": [{"properties": {"x": {"type": "integer"}}, "required": ["x"]}]})
+    False
     """
     top = {"type": "object", **schema} if isinstance(schema, Mapping) else schema
+    if (
+        isinstance(top, Mapping) and top.get("anyOf") is not None
+    ):  # parameters have no alternatives as a whole
+        return False
     return top is True or (isinstance(top, Mapping) and all(_is_plain(s) for _, s in subschemas(top)))
 
 
