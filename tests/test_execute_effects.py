@@ -230,6 +230,13 @@ class Shop:
     def hidden(self, last): return Hidden()
     def number(self, last): return 10 ** 5000 + last
 class Hidden: pass
+class States:
+    def __init__(self): self.x = None
+    def nan(self, v): self.x = float("nan")
+    def truth(self, v): self.x = True if v == 1 else 1
+    def pair(self, v): self.x = (1, 2) if v == 1 else [1, 2]
+    def key(self, v): self.x = {1: "a"} if v == 1 else {"1": "a"}
+    def hidden(self, v): self.x = Hidden()
 """
 
 
@@ -278,3 +285,12 @@ def test_the_public_attributes_of_an_object_are_its_state(tmp_path: Path) -> Non
     pred, gold = (plan(("add", {"x": number})) for number in (5, 10))
     found = compare_effects(pred, gold, f"{path}:Account")
     assert (found.verdict, found.state_same, found.pred.state) == ("different", False, {"balance": 5})
+
+
+def test_states_are_held_to_the_rules_of_results(tmp_path: Path) -> None:
+    path = tmp_path / "described.py"
+    path.write_text(DESCRIBED)
+    verdicts = {"nan": "same", "truth": "different", "pair": "same", "key": "same", "hidden": "unknown"}
+    for tool, verdict in verdicts.items():
+        pred, gold = (plan((tool, {"v": number})) for number in (1, 2))
+        assert compare_effects(pred, gold, f"{path}:States").verdict == verdict, tool

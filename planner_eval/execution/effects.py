@@ -232,7 +232,7 @@ def compare_effects(
         state = (
             None
             if gold_trace.state is None or pred_trace.state is None
-            else pred_trace.state == gold_trace.state
+            else same(Call("state", "state"), pred_trace.state, gold_trace.state)
         )
         results_same = _results_same(plans, traces, first, same)
         if same_plan(*plans) and pred_trace.ok and gold_trace.ok:  # whatever a clock or chance makes of it
@@ -258,7 +258,7 @@ def _described_only(traces: tuple[Trace, Trace]) -> str:
                 if value.is_cut or value.is_type_only:
                     return f"{call.id} ({call.tool}) gives {value.text}"
         for value in _opaque_values(trace.state):
-            if value.is_cut:
+            if value.is_cut or value.is_type_only:
                 return f"the tools' state holds {value.text}"
     return ""
 
