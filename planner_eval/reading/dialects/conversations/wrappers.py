@@ -242,11 +242,11 @@ def _response_state(item: JsonObject) -> AnswerState | None:
 
 
 def take_converse(walk: TurnCollector, item: JsonObject) -> None:
-    """Bedrock's Converse."""
+    """Bedrock's Converse, or another answer of one message in a field of a record."""
     message = item["output"].get("message")
     if not isinstance(message, dict):
         raise wrong_shape_error(message, "the message of an answer: an object")
-    walk.said(message, answer_state(item))
+    walk.said(message, answer_state(item) or answer_state(item["output"]))
 
 
 def take_alone(walk: TurnCollector, item: JsonObject) -> None:
@@ -410,6 +410,19 @@ def _is_answer_without_role(item: JsonObject) -> bool:
     )
 
 
+def _holds_parts(item: JsonObject) -> bool:
+    """Whether the content of an object is parts of a model's message: texts and calls."""
+    content = item["content"]
+    return (
+        isinstance(content, list)
+        and all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in content)
+        and any(part["type"] in _SPOKEN_PARTS for part in content)
+    )
+
+
+_SPOKEN_PARTS = ("text", "output_text", "tool_use", "tool-call")
+
+
 def _is_text_answer(item: JsonObject) -> bool:
     """Whether an object without calls is a text and why it stops."""
     return any(isinstance(item.get(key), str) for key in TEXT_KEYS) and not any(
@@ -523,6 +536,7 @@ KINDS = tuple(
                 ),
                 take_alone,
             ),
+            ("content", "a message's parts without its role", _holds_parts, take_alone),
             *(
                 (key, "a message without a role that calls nothing", _is_answer_without_role, take_alone)
                 for key in CALL_LIST_KEYS
