@@ -379,3 +379,19 @@ def test_a_list_of_records_is_not_one_plan() -> None:
     for many in ([{"id": 1, "output": "f()"}], [pe.parse("f()"), pe.parse("g()")]):
         with pytest.raises(InputError, match=r"expected one plan: pe.read gives the records"):
             pe.parse(many)
+
+
+def test_a_turn_is_taken_of_a_text_with_speakers_as_of_messages(tmp_path: Path) -> None:
+    said = [("user", "a"), ("assistant", "f(x=1)"), ("user", "b"), ("assistant", "g(y=1)")]
+    named = "\n".join(f"{role.title()}: {words}" for role, words in said)
+    tokens = "".join(f"<|im_start|>{role}\n{words}<|im_end|>\n" for role, words in said)
+    talks = [named, tokens, [{"role": role, "content": words} for role, words in said]]
+    pred = lines(tmp_path / "p.jsonl", [{"id": at, "output": talk} for at, talk in enumerate(talks)])
+    for turn, called in (("first", "f"), ("last", "g"), ("2", "g"), ("3", None)):
+        done = planeval("parse", pred, "--turn", turn, "--format", "json")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert len(rows) == 3, done
+        assert all(called is None or tools(row) == [called] for row in rows), done.stdout
+        assert all(called or "no turn 3: the assistant has 2 turns" in row["error"] for row in rows), (
+            done.stdout
+        )

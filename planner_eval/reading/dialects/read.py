@@ -295,6 +295,8 @@ def _read(
         talk = _find_conversation(source, limits, values, located=located) if is_json else None
         if talk is not None:
             return _read_turns(talk, dialect, limits, repair=repair, turn=turn)
+        if turn is not None:
+            source = _keep_turn(source, turn)
         if dialect is not None:
             raw = _read_named_dialect(dialects.get(dialect), source, limits, repair=repair, located=located)
             return RecognisedPlan(dialect, raw)
@@ -355,6 +357,15 @@ def _read_turns(
                     raw = mended.place(raw)
                     return RecognisedPlan(name, raw._replace(notes=(*raw.notes, *notes)))
         raise
+
+
+def _keep_turn(source: str, turn: TurnChoice) -> str:
+    """A text with speakers or chat tokens with all but one turn of the assistant as white space."""
+    from planner_eval.reading.dialects.conversations.turns import select_turns
+    from planner_eval.reading.dialects.finding.answers import assistant_turns, blank_around
+
+    turns = assistant_turns(source)
+    return blank_around(source, *select_turns(turns, turn)) if turns else source
 
 
 def _is_prose(text: str, dialect: str, limits: Limits) -> bool:

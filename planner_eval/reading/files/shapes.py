@@ -116,7 +116,9 @@ def _is_name_beside_answer(data: JsonObject, call: bool) -> bool:
     """
     if not call or PLAN_FIELDS.isdisjoint(data) or _is_plan(data, call):
         return False
-    if not any(key in data for key in (*ARGUMENT_KEYS, *WRAPPER_KEYS)):
+    if not any(key in data for key in ARGUMENT_KEYS) and not any(
+        isinstance(data.get(key), dict) for key in WRAPPER_KEYS
+    ):
         return True
     return "input" in data and (
         not data.keys().isdisjoint(GOLD_FIELDS)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from planner_eval.base.errors import AnswerError, LimitError, ParseError
 from planner_eval.base.json_text import LARK_CHARS, ObjectSpans, loads_if_json
@@ -315,7 +315,7 @@ def read(
         AnswerError: there is no turn of that number.
         ParseError: something in it is no call.
     """
-    turns = _select_turns(source.talk.turns, which)
+    turns = select_turns(source.talk.turns, which)
     name, raw, sizes = _read_listed_calls(source, turns, dialect, limits)
     spoken = [(turn.spoken or not any(sizes)) and bool(turn.words) for turn in turns]
     if any(spoken):
@@ -378,11 +378,19 @@ def find_dialect_reason(source: Any) -> str | None:
 
 def _find_answer_error(source: ConversationSource, which: TurnChoice) -> AnswerError | None:
     """Why what is read is no whole answer; None where it is one."""
-    states = (turn.state for turn in _select_turns(source.talk.turns, which))
+    states = (turn.state for turn in select_turns(source.talk.turns, which))
     return next((state.error() for state in states if state is not None), None)
 
 
-def _select_turns(turns: tuple[Turn, ...], which: TurnChoice) -> tuple[Turn, ...]:
+T = TypeVar("T")
+
+
+def select_turns(turns: tuple[T, ...], which: TurnChoice) -> tuple[T, ...]:
+    """The turn of a number, the first or the last; all of them where none is named.
+
+    Raises:
+        AnswerError: there is no such turn.
+    """
     if which is None:
         return turns
     index = {"first": 0, "last": len(turns) - 1}[which] if isinstance(which, str) else which - 1

@@ -139,13 +139,7 @@ def blank_other_turns(source: str) -> AnswerText:
         source, notes, _ = blank_other_turns(_TOOL_DEFINITIONS.sub(lambda match: blank(match[0]), source))
         message = "the definitions of tools were ignored"
         return AnswerText(source, [*notes, Diagnostic("find.turn", message, "info", span=definitions.span())])
-    header = (
-        _TOKEN_HEADER
-        if _TOKEN_PROMPT_START.match(source)
-        else _NAME_HEADER
-        if _NAMED_PROMPT_START.match(source)
-        else None
-    )
+    header = _turn_header(source)
     pieces, position, who, first = [], 0, "user", -1
     if header is None:
         first = _find_first_tool_result(source)
@@ -174,6 +168,42 @@ def blank_other_turns(source: str) -> AnswerText:
         )
         span = (first, _TOKEN_HEADER.search(source, first + 1).start())  # type: ignore[union-attr]
     return AnswerText(text, [Diagnostic("find.turn", message, "info", span=span)])
+
+
+def _turn_header(source: str) -> re.Pattern[str] | None:
+    """What begins the turns of a text that begins with its prompt; None of another text."""
+    if _TOKEN_PROMPT_START.match(source):
+        return _TOKEN_HEADER
+    return _NAME_HEADER if _NAMED_PROMPT_START.match(source) else None
+
+
+def assistant_turns(source: str) -> tuple[tuple[int, int], ...]:
+    r"""Where the assistant's turns are in a text with speakers or chat tokens; none in another text.
+
+    >>> text = "User: f?\nAssistant: f(a=1)\nUser: g?\nAssistant: g(b=1)"
+    >>> [text[start:end].strip() for start, end in assistant_turns(text)], assistant_turns("f(a=1)")
+    (['f(a=1)', 'g(b=1)'], ())
+    """
+    header, position, who = _turn_header(source), 0, "user"
+    if header is None:
+        if _find_first_tool_result(source) < 0:
+            return ()
+        header, who = _TOKEN_HEADER, "assistant"
+    turns = []
+    for match in headings(header, source) if header is _NAME_HEADER else header.finditer(source):
+        if who in _ASSISTANT_ROLES:
+            turns.append((position, match.start()))
+        position = match.end()
+        who = match[1].lower() if match[1] else "user" if match[2] else "assistant"
+    if who in _ASSISTANT_ROLES:
+        turns.append((position, len(source)))
+    return tuple((start, end) for start, end in turns if source[start:end].strip())
+
+
+def blank_around(source: str, span: tuple[int, int]) -> str:
+    """A text with all as white space but one turn of it."""
+    start, end = span
+    return blank(source[:start]) + source[start:end] + blank(source[end:])
 
 
 def _find_first_tool_result(source: str) -> int:
