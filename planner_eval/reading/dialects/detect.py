@@ -354,8 +354,9 @@ def detect_data(data: Any, text: str = "") -> Candidate:
     >>> detect_data([{"name": "f", "label": "v1", "arguments": {}}]).dialect
     'nestful'
     """
-    if text and isinstance(data, list) and data and all(map(is_plain_call, data)):
-        recognised = dialects.recognise_plain(Data(data, data, data, text))
+    calls = data if isinstance(data, list) else [data]
+    if text and calls and all(map(is_plain_call, calls)):
+        recognised = dialects.recognise_plain(Data(data, calls, calls, text))
         if recognised is not None:
             return Candidate(*recognised)
     seen = inspect_data(data, text)

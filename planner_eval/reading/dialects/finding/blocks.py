@@ -39,6 +39,7 @@ from planner_eval.reading.dialects.finding.segments import (
 )
 from planner_eval.reading.dialects.notations import callnavi
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
+from planner_eval.reading.dialects.programs.syntax import parse_syntax
 from planner_eval.reading.dialects.programs.values import EXITS, MUTATING_METHODS
 
 
@@ -335,14 +336,14 @@ class BlockReader(PieceReader):
         lines = text[start : start + _MAX_COMMENTED_LENGTH]
         piece = extent(_COMMENT.sub(lambda match: " " * len(match.group()), lines), 0)
         is_call = piece.closed and _LINE_REMAINDER.match(lines, piece.end) is not None
-        if not is_call or not isinstance(self.syntax(lines[: piece.end]), ast.Module):
+        if not is_call or not isinstance(parse_syntax(lines[: piece.end]), ast.Module):
             return None
         return start + piece.end
 
     def _refuse_set(self, view: TextView, start: int) -> tuple[None, int]:
         """Refuse calls in braces: as Python they are a set, which has no order."""
         piece = extent(view.text, start)
-        tree = self.syntax(view.text[start : piece.end]) if piece.closed else None
+        tree = parse_syntax(view.text[start : piece.end]) if piece.closed else None
         value = (
             tree.body[0].value
             if isinstance(tree, ast.Module) and isinstance(tree.body[0], ast.Expr)

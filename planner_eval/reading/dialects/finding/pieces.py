@@ -130,7 +130,6 @@ class PieceReader(ABC):
         self.held: dict[str, Value | Unknown] = {}
         self.bound: list[PieceVariables] = []
         self.pieces = 0
-        self._trees: dict[str, ast.Module | SyntaxError | None] = {}
 
     @abstractmethod
     def block(self, block: Block) -> list[ReadCalls]:
@@ -269,20 +268,12 @@ class PieceReader(ABC):
         return join_pieces(read, view, " in a quoted text", notes)
 
     # ------------------------------------------------------------ code
-    def syntax(self, text: str) -> ast.Module | SyntaxError | None:
-        """What :func:`parse_syntax` makes of a text; short ones are asked for again and again."""
-        if text not in self._trees:
-            if len(text) > _MAX_KEPT_TREE_LENGTH or len(self._trees) > _MAX_KEPT_TREES:
-                self._trees.clear()  # a tree takes a thousand times the memory of its text
-            self._trees[text] = parse_syntax(text)
-        return self._trees[text]
-
     def as_python(self, view: TextView) -> ast.Module | None:
         """The tree of a text that is Python as a whole; None where it is not."""
         words = _TWO_WORDS.match(view.text)
         if words and words[1] not in _KEYWORDS and words[2] not in _KEYWORDS:
             return None  # two names side by side: most prose begins so, and is told without a parser
-        tree = self.syntax(dedent_view(view).text)
+        tree = parse_syntax(dedent_view(view).text)
         return tree if isinstance(tree, ast.Module) else None
 
     def code(self, view: TextView) -> ReadCalls | NoCalls:
@@ -314,7 +305,7 @@ class PieceReader(ABC):
         """
         view = dedent_view(view)
         variables: dict[str, Value | Unknown] = {}
-        tree = self.syntax(view.text)
+        tree = parse_syntax(view.text)
         if isinstance(tree, ast.Module):
             texts = python_calls.string_list(tree)
             if texts is not None:
@@ -406,7 +397,7 @@ class PieceReader(ABC):
             if values is not None:
                 return self.data(values, view)
             if OBJECT_START.match(text):
-                tree = None if _CALL_FREE_TEXT.fullmatch(text) else self.syntax(text)
+                tree = None if _CALL_FREE_TEXT.fullmatch(text) else parse_syntax(text)
                 if not isinstance(tree, ast.Module) or is_data(tree):
                     raise LazyJSONError("the text is not JSON", text=text)
         try:
@@ -514,19 +505,21 @@ class PieceReader(ABC):
             notes: list[Diagnostic] = []
             opening = token_pattern(row.open)
             matches = list(opening.finditer(text))
+            views: list[TextView] = []
             for i, match in enumerate(matches):
                 end = matches[i + 1].start() if i + 1 < len(matches) else len(text)
                 close = token_pattern(row.close).search(text, match.end(), end) if row.close else None
                 view = TextView(text).cut(match.end(), close.start() if close else end).strip()
-                if not view.text or (view.text[:1] not in "[{" and not CALL_LIKE.match(view.text)):
-                    continue
-                try:
-                    read = self.mended(view, strictly=True)
-                except ParseError:
-                    return None
-                if isinstance(read, ReadCalls):
-                    calls += shift_names(read.raw.calls, len(calls)) if calls else read.raw.calls
-                    notes += read.raw.notes
+                if view.text[:1] in ("[", "{") or CALL_LIKE.match(view.text):
+                    views.append(view)
+            try:  # the last one first: a text that is cut off ends in it
+                read = [self.mended(view, strictly=True) for view in views[-1:] + views[:-1]]
+            except ParseError:
+                return None
+            for section in read[1:] + read[:1]:
+                if isinstance(section, ReadCalls):
+                    calls += shift_names(section.raw.calls, len(calls)) if calls else section.raw.calls
+                    notes += section.raw.notes
             if calls:
                 return ReadCalls(
                     row.name, RawPlan(tuple(calls), None, tuple(notes)), "its tokens", (0, len(text))
@@ -542,7 +535,6 @@ class PieceReader(ABC):
 
 
 # ---------------------------------------------------------------- helpers
-_MAX_KEPT_TREES, _MAX_KEPT_TREE_LENGTH = 8, 2_000
 _TWO_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
 _KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist})
 _QUOTED = (JSON_STRING, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))

@@ -64,8 +64,10 @@ def read_values(
     """Read the calls of JSON values: one value with all calls, or one call a value."""
     data = values[0] if len(values) == 1 else values
     notes: list[Diagnostic] = []
-    if locations is None and type(data) is list and all(map(is_plain_call, data)):
-        return read_plain(data, limits)
+    listed = type(data) is list
+    plain = data if listed else [data]
+    if locations is None and all(map(is_plain_call, plain)) and (listed or "(" not in data["name"]):
+        return read_plain(plain, limits)
     items = list(call_items(data, text))
     check_calls(len(items), limits)
     calls = tuple(read_call(item, i, notes, text=text, locations=locations) for i, item in enumerate(items))

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import warnings
+from functools import lru_cache
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -37,9 +38,25 @@ _QUOTED_OR_COMMENT = lazy_pattern(
 def parse_syntax(text: str) -> ast.Module | SyntaxError | None:
     """The syntax tree, Python's syntax error, or None where ast.parse cannot say, or would take too much.
 
+    Short texts are asked for again and again: by one reader, then by the one that repairs.
+
     >>> type(parse_syntax("f(a=1)")).__name__, parse_syntax("f(").msg
     ('Module', "'(' was never closed")
     """
+    return parse_anew(text) if len(text) > MAX_KEPT_CHARS else _parse_short(text)
+
+
+@lru_cache(4)
+def _parse_short(text: str) -> ast.Module | SyntaxError | None:
+    return parse_anew(text)
+
+
+MAX_KEPT_CHARS = 2_000
+"""Characters of a text of which is kept what it was read as: a tree takes a thousand times their memory."""
+
+
+def parse_anew(text: str) -> ast.Module | SyntaxError | None:
+    """What :func:`parse_syntax` gives, as a tree that may be changed."""
     if is_too_long(text):
         return None
     try:
