@@ -26,6 +26,7 @@ from planner_eval.comparison.rows import DEFAULT_READING, Reading, unread_state
 from planner_eval.results import scored as rows
 from planner_eval.results.compare import make_comparison
 from planner_eval.results.contrast import Comparison
+from planner_eval.results.runs.folder import refuse_unlike
 from planner_eval.results.runs.stored import StoredRun, read_stored_run
 from planner_eval.results.score import refuse_seed
 from planner_eval.results.system_names import system_names
@@ -382,14 +383,13 @@ def compare_kept_benchmarks(
     runs = [read_stored_run(folder, "score") for folder in folders]
     for other in runs[1:]:
         _refuse_unlike(runs[0], other)
-    stored = [read_stored_benchmark(folder) for folder in folders]
+    stored = [read_stored_benchmark(run) for run in runs]
     reports = [s.scored.reports for s in stored]
     variants = [name for name in reports[0] if all(name in report for report in reports)]
     if not variants:
         raise InputError(f"{' and '.join(folders)} cannot be compared: no variant was scored in all of them")
     results = [replace(s, reports={v: s.reports[v] for v in variants}) for s, _ in stored]
-    options: Any = runs[0].options
-    gold = str(options["about"]["gold"])
+    gold = str(runs[0].about["gold"])
     samples = None
     if cluster is not None:
         samples = {sample.id: sample for sample in gold_samples(results[0].benchmark, gold)}
@@ -406,16 +406,16 @@ def _refuse_unlike(first: StoredRun, other: StoredRun) -> None:
     Raises:
         InputError: says what they do not have in common.
     """
-    names = [run.options.get("benchmark") for run in (first, other)]
+    names = first.benchmark, other.benchmark
     if names[0] != names[1]:
         under = " and ".join(f"under {name}" if name else "under no benchmark" for name in names)
         raise InputError(f"{first.path} and {other.path} cannot be compared: they were scored {under}")
-    prefix = first.refuse_unlike(other)
-    settings: Any = [run.options.get("settings") or {} for run in (first, other)]
-    for name in dict.fromkeys([*settings[0], *settings[1]]):
-        values = [options.get(name, "left out") for options in settings]
+    refuse_unlike(first, other, ignored=(*first.options, *other.options))
+    for name in dict.fromkeys([*first.settings, *other.settings]):
+        values = [run.settings.get(name, "left out") for run in (first, other)]
         if values[0] != values[1]:
-            raise InputError(f"{prefix}: --set {name} is {values[0]} and {values[1]}")
+            problem = f"{first.path} and {other.path} cannot be compared"
+            raise InputError(f"{problem}: --set {name} is {values[0]} and {values[1]}")
 
 
 def _compare_scored(  # noqa: PLR0913 - the options of a public function

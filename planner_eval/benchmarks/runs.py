@@ -7,7 +7,7 @@ import os
 from array import array
 from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.answer_rows import (
@@ -50,7 +50,7 @@ from planner_eval.reading.files.record import Origin, digest_origin
 from planner_eval.results.runs.folder import Input, changed_input, inputs_of
 from planner_eval.results.runs.pairs import Running, make_change_check
 from planner_eval.results.runs.run import run
-from planner_eval.results.runs.stored import read_stored_run
+from planner_eval.results.runs.stored import StoredRun, refuse_damaged
 
 
 class _AnswerPositions(NamedTuple):
@@ -193,49 +193,38 @@ class StoredScores(NamedTuple):
     pred: str
 
 
-def read_stored_benchmark(path: str) -> StoredScores:
+def read_stored_benchmark(run: StoredRun) -> StoredScores:
     """What a benchmark said of answers, of a run that was kept, and the file of answers.
 
     Args:
-        path: The run's folder.
+        run: A run that was scored under a benchmark.
 
     Raises:
-        InputError: it is no such run, or not done.
+        InputError: it is not done, or its files are damaged.
     """
-    stored = read_stored_run(path, "score")
-    try:
-        options: Any = stored.options
-        settings = {str(name): str(value) for name, value in options["settings"].items()}
+    with refuse_damaged(run.path):
+        options = run.options
+        variants = tuple(options["variants"])
         job = AnswersJob(
-            options["benchmark"],
-            tuple(options["variants"]),
-            settings,
-            options["many"],
-            options["about"],
-            True,
+            options["benchmark"], variants, run.settings, options["many"], options["about"], True
         )
-        sums = stored.sums(job.fold)
-        scored = _make_scored(job, sums, SampleIds(stored.rows, job.about["samples"]))
+        sums = run.sums(job.fold)
+        scored = _make_scored(job, sums, SampleIds(run.rows, job.about["samples"]))
         return StoredScores(scored, job.about["file"])
-    except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
-        raise InputError(
-            f"{path}: the run's files are damaged; repeat its command in another folder"
-        ) from None
 
 
-def score_run_again(path: str) -> StoredScores:
+def score_run_again(run: StoredRun) -> StoredScores:
     """The same with its records: the files of the run are read again, and their answers scored again.
 
     Args:
-        path: The run's folder.
+        run: A run that was scored under a benchmark.
 
     Raises:
-        InputError: it is no such run, or not done; its files are not there, or were changed; or this version
-            scores them otherwise than the one that wrote the run.
+        InputError: it is not done; its files are not there, or were changed; or this version scores them
+            otherwise than the one that wrote the run.
     """
-    stored = read_stored_run(path, "score")
-    kept, pred = read_stored_benchmark(path)
-    about: Any = stored.options["about"]
+    kept, pred = read_stored_benchmark(run)
+    path, about = run.path, run.about
     gold, bench, fields = about["gold"], kept.benchmark, about.get("fields") or {}
     reading = Reading(
         id_field=fields.get("id"), text_field=fields.get("text"), by=about["by"], cache=about["cache"]
@@ -248,7 +237,7 @@ def score_run_again(path: str) -> StoredScores:
             )
     file = read_answer_file(pred, reading.id_field, reading.text_field, bench)
     now = [*inputs_of("pred", file), *_gold_inputs(_gold_files(bench, gold, reading.cache))]
-    if difference := changed_input(stored.inputs, now):
+    if difference := changed_input(run.inputs, now):
         raise InputError(
             f"{path} was made from other files: {difference}; repeat the run's command in another folder"
         )
@@ -262,7 +251,7 @@ def score_run_again(path: str) -> StoredScores:
         ]
         if changed:
             raise InputError(
-                f"{path} was scored by planeval {stored.version}, and this version scores its answers "
+                f"{path} was scored by planeval {run.version}, and this version scores its answers "
                 f"differently ({variant} {changed[0]}): score them again into another folder"
             )
     return StoredScores(scored, pred)

@@ -25,8 +25,6 @@ from planner_eval.cli.options import (
     option,
 )
 from planner_eval.cli.sources import (
-    is_run,
-    peek_run,
     reading_options,
     refuse_absent,
     refuse_idle_fields,
@@ -36,6 +34,7 @@ from planner_eval.cli.sources import (
     refuse_stdin_twice,
 )
 from planner_eval.cli.terminal import make_counter, say_reading
+from planner_eval.results.runs.run_file import is_run, peek_run
 
 if TYPE_CHECKING:
     from planner_eval.cli.workers import Work
@@ -272,9 +271,8 @@ class Systems(NamedTuple):
                 select_asked_golds,
             )
 
-            how: dict[str, Any] = {"dialect": self.how.dialect, "strict": self.how.repair is False}
             answered_runs = zip(files, self.predicted, strict=True)
-            files = [read_run_answers(file, run, **how, trials=True) for file, run in answered_runs]
+            files = [read_run_answers(file, run, self.how, trials=True) for file, run in answered_runs]
             golds = read_run_golds(self.predicted[0], self.gold, self.how)
         else:
             golds = self.how.golds(self.gold)

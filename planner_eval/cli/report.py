@@ -146,10 +146,12 @@ def page_of_runs(
     first = stored_runs[0]
     for run in stored_runs[1:]:
         first.refuse_unlike(run)
-    if first.kind == "diff" and not judging.metrics:
+    if first.run.kind == "diff" and not judging.metrics:
         note(f"a run of diff is shown with {', '.join(first.metrics)} alone: name others with --metric")
     named = judging.policy or (None if first.policy.name == "default" else first.policy.name)
-    commands = [diff_command(*r.given, r.paired, named, r.wrappers) for r in stored_runs]
+    commands = [
+        diff_command(r.run.given[0], r.run.given[1], r.paired, named, r.wrappers) for r in stored_runs
+    ]
     metrics, causes = judging.metrics or first.metrics, judging.causes or any(r.causes for r in stored_runs)
     view = view._replace(stored=() if causes else [r.stored(metrics) for r in stored_runs])
     how = {

@@ -40,8 +40,9 @@ from planner_eval.cli.pairs import (
     work_settings,
 )
 from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, score_benchmark, write_stored_run
-from planner_eval.cli.sources import is_benchmark_run, is_run, original_names, refuse_runs, refuse_stdin_twice
+from planner_eval.cli.sources import is_benchmark_run, original_names, refuse_runs, refuse_stdin_twice
 from planner_eval.cli.workers import Work, stored_work_options
+from planner_eval.results.runs.run_file import is_run
 
 if TYPE_CHECKING:
     from planner_eval.results.report import Provenance, Report

@@ -24,8 +24,8 @@ from planner_eval.cli.benchmark_options import (
 from planner_eval.cli.drawing import ChartOptions
 from planner_eval.cli.options import format_condition, note, refuse_idle
 from planner_eval.cli.output import Output, Threshold, emit, say_missed
-from planner_eval.cli.sources import peek_run
 from planner_eval.cli.workers import PART_OPTIONS, Work
+from planner_eval.results.runs.run_file import peek_run
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import SampleScore
@@ -141,13 +141,14 @@ def score_benchmark(
 def write_stored_run(path: str, output: Output, charted: ChartOptions) -> int:
     """Tell again what a run keeps that was scored under a benchmark: the command's exit code."""
     from planner_eval.benchmarks.runs import read_stored_benchmark, score_run_again
+    from planner_eval.results.runs.stored import read_stored_run
 
     refuse_idle(("only", not output.shows("data"), "to other formats: --format json has every record"))
     if output.shows("result_file"):
         raise click.UsageError("--format tsv applies only to answers, which a run does not keep")
-    scored, pred = read_stored_benchmark(path)
-    if output.shows("page"):  # which has records, of which a run keeps the verdicts alone
-        scored = score_run_again(path).scored
+    run = read_stored_run(path, "score")
+    # A page has records, of which a run keeps the verdicts alone.
+    scored, pred = score_run_again(run) if output.shows("page") else read_stored_benchmark(run)
     draw = charted.write(lambda: pe.chart({_system_name(path): scored}, charted.figure))
     code = write_scores(scored, pred, output)
     draw()
@@ -172,13 +173,14 @@ def write_benchmark_page(systems: Systems, shown: PageSettings, output: str | No
         The exit code.
     """
     from planner_eval.benchmarks.runs import score_run_again
+    from planner_eval.results.runs.stored import read_stored_run
 
     delay_garbage_collection()
     pred, name = systems.paths[0], systems.benchmark
     if name is not None:
         scored = pe.score_benchmark(pred, f"dataset:{name}", name, reading=systems.how)
     else:
-        scored, pred = score_run_again(pred)
+        scored, pred = score_run_again(read_stored_run(pred, "score"))
     _emit_page(scored, pred, shown, output)
     _say_matching(scored)
     return 0

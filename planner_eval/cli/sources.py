@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +25,7 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.output import is_folder
 from planner_eval.cli.terminal import Target, is_same_file, say_reading
+from planner_eval.results.runs.run_file import is_run, peek_run
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
@@ -36,14 +36,6 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # Folders of runs, where a command takes files of plans.
-_RUN_FILE = "run.json"
-
-
-def is_run(path: str) -> bool:
-    """Whether a path is the folder of a run."""
-    return os.path.lexists(os.path.join(path, _RUN_FILE))
-
-
 def refuse_incomplete_run(path: str) -> None:
     """Refuse a folder that holds parts of a run, and nothing tells of which.
 
@@ -65,16 +57,6 @@ def refuse_absent(path: str) -> None:
     """
     if os.path.dirname(path) and not os.path.lexists(path) and not any(mark in path for mark in "*?["):
         raise InputError(f"no such file or folder: {path}")
-
-
-def peek_run(path: str) -> dict[str, Any]:
-    """What a run says of itself, of any kind; nothing where it is none, or cannot be read."""
-    try:
-        with open(os.path.join(path, _RUN_FILE), encoding="utf-8") as stream:
-            data = json.load(stream)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
 
 
 def is_benchmark_run(path: str) -> bool:

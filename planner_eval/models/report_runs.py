@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
@@ -14,7 +14,7 @@ from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import policy_of
 from planner_eval.comparison.rows import Reading
-from planner_eval.models.predict.folder import read_predicted_run, read_run_answers, select_asked_golds
+from planner_eval.models.predict.folder import read_run_answers, run_of_answers, select_asked_golds
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import add_file, unshipped_rows
 from planner_eval.results.runs.folder import changed_input, input_of, inputs_of
@@ -31,10 +31,8 @@ class PageRun(NamedTuple):
 
     Args:
         run: What the folder keeps.
-        kind: ``"score"`` or ``"diff"``.
         paired: Its pairs.
         policy: How values were compared.
-        given: What was named as predictions and as gold.
         wrappers: Files of notations.
         metrics: What was counted.
         by: What figures are broken down by.
@@ -43,10 +41,8 @@ class PageRun(NamedTuple):
     """
 
     run: StoredRun
-    kind: str
     paired: PairedFiles
     policy: Policy
-    given: tuple[str, str]
     wrappers: tuple[str, ...]
     metrics: tuple[str, ...]
     by: tuple[str, ...]
@@ -61,7 +57,7 @@ class PageRun(NamedTuple):
         """
         options = self.run.options
         if (
-            self.kind != "diff"
+            self.run.kind != "diff"
             or self.run.store != LINES
             or (options.get("form"), options.get("failures")) != ("jsonl", False)
             or tuple(metrics) != DIFF_METRICS
@@ -116,13 +112,15 @@ def read_page_run(path: str, policy: str | None = None) -> PageRun:
         raise InputError(f"{path} is a run of {kind}: {hint}")
     run = read_stored_run(path, kind)
     options: Any = run.options
-    if "benchmark" in options:
+    if run.benchmark is not None:
         raise InputError(
-            f"{path} was scored under the benchmark {options['benchmark']}, which has its own notation "
-            f"and rules: name the answers and the gold plans, {_answers_command(options)}"
+            f"{path} was scored under the benchmark {run.benchmark}, which has its own notation "
+            f"and rules: name the answers and the gold plans, {_answers_command(run)}"
         )
-    file_names = _read_input_names(path)
-    wrappers = _read_notations(run, path)
+    file_names = run.given
+    if not isinstance(file_names, list) or len(file_names) != 2:
+        raise InputError(f"{path} does not name its files: use planeval report PRED --gold GOLD")
+    wrappers = _read_notations(run)
     chosen = _read_policy(run, path, policy)
     reading = Reading(**{name: options[name] for name in Reading._fields if name in options})
     paired = _read_pairs(file_names, reading, tuple(options.get("ids", ())), path)
@@ -133,30 +131,19 @@ def read_page_run(path: str, policy: str | None = None) -> PageRun:
             f"{path}: the run has the metric {unknown[0]!r}, which this version does not know: repeat the run"
         )
     more = options.get("cluster"), bool(options.get("causes"))
-    return PageRun(run, kind, paired, chosen, file_names, wrappers, metrics, by, *more)
+    return PageRun(run, paired, chosen, wrappers, metrics, by, *more)
 
 
-def _answers_command(options: Mapping[str, Any]) -> str:
+def _answers_command(run: StoredRun) -> str:
     """The command that makes a page of the answers that were scored under a benchmark."""
-    about = options.get("about") or {}
-    answers, gold = about.get("file") or "PRED", about.get("gold") or "GOLD"
+    answers, gold = run.about.get("file") or "PRED", run.about.get("gold") or "GOLD"
     words = ["planeval", "report", answers, "--gold", gold]
     if os.path.isdir(gold):
-        words[-1:] = [options["benchmark"], "--source", gold]
+        words[-1:] = [run.benchmark, "--source", gold]
     return shlex.join(map(str, words))
 
 
-def _read_input_names(path: str) -> tuple[str, str]:
-    """What the run was made of, as its command named it."""
-    names: Any = run_data(path).get("given")
-    if not isinstance(names, list) or len(names) != 2:
-        raise InputError(f"{path} does not name its files: use planeval report PRED --gold GOLD")
-    return str(names[0]), str(names[1])
-
-
-def _read_pairs(
-    file_names: tuple[str, str], reading: Reading, ids: tuple[str, ...], path: str
-) -> PairedFiles:
+def _read_pairs(file_names: Sequence[str], reading: Reading, ids: tuple[str, ...], path: str) -> PairedFiles:
     """The pairs of a run, read again."""
     files: list[PlanFile] = []
     for name, read, role in (
@@ -173,31 +160,16 @@ def _read_pairs(
                 f"restore it, or name the files with planeval "
                 f"report PRED --gold GOLD ({error})"
             ) from None
-    answers, golds = _select_asked(file_names[0], files[0], files[1], reading)
+    answers, golds = files
+    if (model_run := run_of_answers(file_names[0])) is not None:
+        answers = read_run_answers(answers, model_run, reading, trials=True)
+        golds = select_asked_golds(golds, model_run)
     return pair(answers, golds, reading=reading, ids=ids)
 
 
-def _select_asked(name: str, answers: Any, golds: Any, reading: Reading) -> tuple[Any, Any]:
-    """The files as they were scored, where the answers are those of a run that asked a model."""
-    folder = os.path.dirname(name)
-    if not folder or os.path.basename(name) != "rows.jsonl" or not _is_predicted(folder):
-        return answers, golds
-    model_run = read_predicted_run(folder)
-    strict = reading.repair is False
-    answers = read_run_answers(answers, model_run, dialect=reading.dialect, strict=strict, trials=True)
-    return answers, select_asked_golds(golds, model_run)
-
-
-def _is_predicted(folder: str) -> bool:
-    try:
-        return run_data(folder).get("kind") == "predict"
-    except InputError:
-        return False
-
-
-def _read_notations(run: StoredRun, path: str) -> tuple[str, ...]:
+def _read_notations(run: StoredRun) -> tuple[str, ...]:
     """The notations that the run read and that are not shipped: added, and their files."""
-    notations: Mapping[str, str] = run_data(path).get("notations") or {}
+    notations = run.notations
     have = {row.name: digest_of(repr(row).encode()) for row in unshipped_rows()}
     files = tuple(str(i["path"]) for i in run.inputs if i["role"] == "wrappers")
     if any(have.get(name) != digest for name, digest in notations.items()):
@@ -209,7 +181,7 @@ def _read_notations(run: StoredRun, path: str) -> tuple[str, ...]:
             problem = (
                 "has changed since" if name in have else "is not known here: name its file with --wrappers"
             )
-            raise InputError(f"{path} was read with the notation {name!r}, which {problem}")
+            raise InputError(f"{run.path} was read with the notation {name!r}, which {problem}")
     return files
 
 

@@ -115,7 +115,7 @@ def layout_of(
         else column
         for column in table_layout.columns
     )
-    scored_with = [dict(source.run.settings or {}) for source in sources.values()]
+    scored_with = [source.run.settings for source in sources.values()]
     alike = scored_with.count(scored_with[0]) == len(scored_with)
     return with_settings(
         table_layout._replace(columns=tuple(columns), note=note), scored_with[0] if alike else {}

@@ -28,7 +28,8 @@ from planner_eval.reading.files.recorded_runs import TASK_KEY
 from planner_eval.results import scored as rows
 from planner_eval.results.columns import Column as Tallies
 from planner_eval.results.report import figures, no_cluster_error
-from planner_eval.results.runs.stored import run_data
+from planner_eval.results.runs.folder import refuse_unlike as refuse_unlike_runs
+from planner_eval.results.runs.stored import StoredRun, read_stored_run, refuse_damaged, run_data
 from planner_eval.results.table import MeasuredFigure
 from planner_eval.results.trials import TrialFigure, trial_figure
 
@@ -43,9 +44,8 @@ class TableRun(NamedTuple):
         label: The name of the system; its model, else the folder.
         form: The benchmark; None for one's own tasks.
         asked: What was asked of whom, as layouts name it; empty where that is not known.
-        settings: The benchmark's options that it was scored with; None where it was not.
         predicted: What a run that asked a model keeps; None of one that was scored.
-        metrics: Of one's own tasks that were scored: by which metrics.
+        stored: What a run that was scored keeps; None of one that asked a model.
         mark: What its figures are marked with, see :mod:`planner_eval.reading.files.fields`.
         cache: The cache folder of data sets that it took gold from, where it was not the usual one.
     """
@@ -54,11 +54,20 @@ class TableRun(NamedTuple):
     label: str
     form: str | None
     asked: Mapping[str, Any]
-    settings: Mapping[str, str] | None
     predicted: PredictedRun | None
-    metrics: tuple[str, ...] = ()
+    stored: StoredRun | None
     mark: str = ""
     cache: str | None = None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The benchmark's options that it was scored with."""
+        return {} if self.stored is None else self.stored.settings
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Of one's own tasks that were scored: by which metrics."""
+        return () if self.stored is None else tuple(self.stored.options["metrics"])
 
     def fits(self, column: LayoutColumn, columns: Sequence[LayoutColumn]) -> bool:
         """Whether a column is of such runs.
@@ -74,7 +83,7 @@ class TableRun(NamedTuple):
                 self.asked.get(key) in (expected if isinstance(expected, list) else [expected])
                 for key, expected in column.where.items()
             )
-        if dict(self.settings or {}) != dict(column.settings):
+        if self.settings != dict(column.settings):
             return False
         return all(other.where == column.where for other in columns if other.settings == column.settings)
 
@@ -83,7 +92,7 @@ class TableRun(NamedTuple):
         """What was asked, in words."""
         marked = f", {self.mark}" if self.mark else ""
         if self.predicted is None:
-            scored = "".join(f" --set {key}={value}" for key, value in (self.settings or {}).items())
+            scored = "".join(f" --set {key}={value}" for key, value in self.settings.items())
             return f"a run of score{scored}{marked}"
         usual = {"shots": 0, "repeat": 1, "history": "gold"}
         named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key, "")]
@@ -102,35 +111,19 @@ def read_table_run(path: str) -> TableRun:
     Raises:
         InputError: it is no folder of a run that can be tabled, or it is not done.
     """
-    data = run_data(path)
-    try:
-        return _make_table_run(path, data)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise InputError(
-            f"{path}: the run's files are damaged; repeat its command in another folder"
-        ) from None
-
-
-def _make_table_run(path: str, data: Mapping[str, Any]) -> TableRun:
-    if data.get("kind") == RUN_KIND:
-        model_run = read_predicted_run(path)
-        form = None if model_run.form == "own" else model_run.form
-        label, run_setup = str(model_run.options.get("model")), _read_setup(model_run.options)
-        return TableRun(
-            path, label, form, run_setup, None, model_run, mark=model_run.mark, cache=model_run.cache
-        )
-    options = data.get("options")
-    if data.get("kind") != "score" or not isinstance(options, Mapping):
-        raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
-    name = os.path.basename(os.path.normpath(path))
-    about = options.get("about") or {}
-    mark, cache = str(about.get("mark") or ""), about.get("cache")
-    if "benchmark" in options:
-        if not isinstance(options["benchmark"], str):
-            raise ValueError(options["benchmark"])
-        settings = {str(key): str(value) for key, value in (options.get("settings") or {}).items()}
-        return TableRun(path, name, options["benchmark"], {}, settings, None, mark=mark, cache=cache)
-    return TableRun(path, name, None, {}, {}, None, tuple(map(str, options.get("metrics") or ())), mark)
+    kind = run_data(path).get("kind")
+    with refuse_damaged(path):
+        if kind == RUN_KIND:
+            model_run = read_predicted_run(path)
+            form = None if model_run.form == "own" else model_run.form
+            label, run_setup = str(model_run.options.get("model")), _read_setup(model_run.options)
+            return TableRun(path, label, form, run_setup, model_run, None, model_run.mark, model_run.cache)
+        if kind != "score":
+            raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
+        run = read_stored_run(path, "score")
+        name = os.path.basename(os.path.normpath(path))
+        mark, cache = str(run.about.get("mark") or ""), run.about.get("cache")
+        return TableRun(path, name, run.benchmark, {}, None, run, mark, cache)
 
 
 def _read_setup(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,24 +167,11 @@ def refuse_unlike(runs: Sequence[TableRun]) -> None:
     Raises:
         InputError: says which two, and what they do not have in common.
     """
-    scored = [(run.path, run_data(run.path)) for run in runs if run.predicted is None]
-    for path, data in scored[1:]:
-        prefix = f"{scored[0][0]} and {path} cannot share a table"
-        versions = [d.get("version") for d in (scored[0][1], data)]
-        if versions[0] != versions[1]:
-            raise InputError(f"{prefix}: they are of versions {versions[0]} and {versions[1]}")
-        if runs[0].form is not None:
-            continue
-        if _gold_inputs(data) != _gold_inputs(scored[0][1]):
-            raise InputError(f"{prefix}: their gold plans are not the same")
-        first_options, other_options = (dict(d["options"]) for d in (scored[0][1], data))
-        for name in sorted({*first_options, *other_options} - {"about", "metrics", "keys"}):
-            if first_options.get(name) != other_options.get(name):
-                raise InputError(f"{prefix}: they were scored differently: {name}")
-
-
-def _gold_inputs(data: Mapping[str, Any]) -> list[Any]:
-    return [(i.get("size"), i.get("digest")) for i in data.get("inputs", ()) if i.get("role") == "gold"]
+    own = runs[0].form is None
+    scored = [run.stored for run in runs if run.stored is not None]
+    for other in scored[1:]:
+        ignored = ("about", "metrics", "keys") if own else (*other.options, *scored[0].options)
+        refuse_unlike_runs(scored[0], other, "cannot share a table", ignored=ignored, gold=own)
 
 
 # ----------------------------------------------------------------------
@@ -244,8 +224,8 @@ class BenchmarkSource:
     def _gold(self) -> str:
         if self.run.predicted is not None:
             return gold_of(self.run.predicted, self.gold)
-        about = (run_data(self.run.path).get("options") or {}).get("about") or {}
-        named = self.gold or about.get("gold")
+        assert self.run.stored is not None
+        named = self.gold or self.run.stored.about.get("gold")
         if not isinstance(named, str):
             raise InputError(f"{self.run.path} does not name its gold: name it with --gold")
         return named
@@ -353,14 +333,15 @@ class BenchmarkSource:
     def scored_with(self, settings: tuple[tuple[str, str], ...]) -> Scored:
         """What the benchmark says of the run, with some of its options."""
         if settings not in self._scored:
-            if self.run.predicted is None:
+            if self.run.stored is not None:
                 from planner_eval.benchmarks.runs import read_stored_benchmark
 
-                scored = read_stored_benchmark(self.run.path).scored
+                scored = read_stored_benchmark(self.run.stored).scored
                 if self.variant not in scored.reports:
                     variants = ", ".join(scored.reports)
                     raise InputError(f"{self.run.path} was scored as {variants}, expected {self.variant}")
             else:
+                assert self.run.predicted is not None
                 scored = score_benchmark(
                     self.run.predicted.rows, self._gold(), self.bench.name,
                     reading=Reading(cache=self.run.cache), ids=self.run.predicted.ids,

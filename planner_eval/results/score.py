@@ -336,10 +336,10 @@ def read_stored_score(path: str, cluster: str | None = None) -> Report:
 
 def _read_score(path: str) -> _StoredScore:
     from planner_eval.results.compare import System
-    from planner_eval.results.runs.stored import read_stored_run
+    from planner_eval.results.runs.stored import read_stored_run, refuse_damaged
 
     stored = read_stored_run(path, "score")
-    try:
+    with refuse_damaged(path):
         options: Any = stored.options
         metrics, keys = tuple(options["metrics"]), tuple(options["keys"])
         cluster = options.get("cluster")
@@ -347,10 +347,6 @@ def _read_score(path: str) -> _StoredScore:
         causes = bool(options.get("causes"))
         totals = stored.sums(lambda data: Totals(metrics, keys, data, cluster, causes=causes))
         policy = str(options["policy"])
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(
-            f"{path}: the run's files are damaged; repeat its command in another folder"
-        ) from None
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(
             f"{path}: the run has the metric {unknown[0]!r}, which this version does not "
@@ -371,7 +367,7 @@ def is_benchmark_run(path: str | os.PathLike[str]) -> bool:
     """
     from planner_eval.results.runs.stored import read_stored_run
 
-    return "benchmark" in read_stored_run(os.fspath(path), "score").options
+    return read_stored_run(os.fspath(path), "score").benchmark is not None
 
 
 def compare_stored_runs(
@@ -395,11 +391,13 @@ def compare_stored_runs(
         InputError: a folder holds no such run, or the runs were not scored alike.
     """
     from planner_eval.results.compare import comparison_of
+    from planner_eval.results.runs.folder import refuse_unlike
 
     stored = [_read_score(os.fspath(path)) for path in paths]
     first = stored[0]
     for other in stored[1:]:
-        _refuse_unlike(first, other)
+        # What root causes cost is no part of a comparison.
+        refuse_unlike(first.run, other.run, ignored=("about", "causes"))
     for key in by:
         if key not in first.keys:
             raise InputError(
@@ -415,22 +413,3 @@ def compare_stored_runs(
         cluster=first.clustered(cluster),
         version=first.run.version,
     )
-
-
-def _refuse_unlike(first: _StoredScore, other: _StoredScore) -> None:
-    """Refuse two runs whose rows do not say the same of the same gold plans.
-
-    Raises:
-        InputError: says what they do not have in common.
-    """
-    from planner_eval.results.runs.folder import option_texts
-
-    prefix = first.run.refuse_unlike(other.run)
-    # What root causes cost is no part of a comparison.
-    first_options, other_options = (
-        {**scored.run.options, "about": None, "causes": None} for scored in (first, other)
-    )
-    for name in dict.fromkeys([*first_options, *other_options]):
-        if (value := first_options.get(name)) != (other_value := other_options.get(name)):
-            values = "{} is {} and {}".format(*option_texts(name, value, other_value, "score"))
-            raise InputError(f"{prefix}: they were scored differently: {values}")

@@ -17,7 +17,7 @@ from planner_eval.comparison.patch import make_patch
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
-from planner_eval.models.predict.folder import RUN_KIND, read_predicted_run, read_run_answers
+from planner_eval.models.predict.folder import RUN_KIND, read_run_answers, run_of_answers
 from planner_eval.plan.model import Plan, Value, map_leaves
 from planner_eval.reading.files.context import ROWS_FILE
 from planner_eval.reading.files.files import PlanFile
@@ -493,7 +493,8 @@ def _read_predictions(name: str, run: Any) -> _Predictions:
 
 def _read_scored_predictions(path: str) -> _Predictions:
     """The predictions that a run of score was made of, read as it read them."""
-    run, named = read_stored_run(path, "score"), run_data(path).get("given")
+    run = read_stored_run(path, "score")
+    named = run.given
     if not isinstance(named, list) or not named or not isinstance(named[0], str):
         raise InputError(f"{path} does not name the predictions that it scored: pass their file instead")
     reading = Reading(**{name: run.options[name] for name in Reading._fields if name in run.options})
@@ -511,17 +512,10 @@ def _read_scored_predictions(path: str) -> _Predictions:
 
 def _read_prediction_file(name: str, reading: Reading) -> _Predictions:
     """The predictions of a file; where it is what a model was asked for, in the notation asked for."""
-    file, folder = reading.answers(name), os.path.dirname(name)
-    if os.path.basename(name) != ROWS_FILE or not _is_predict_run(folder):
+    file, model_run = reading.answers(name), run_of_answers(name)
+    if model_run is None:
         return _Predictions(file, reading)
-    model_run = read_predicted_run(folder)
-    read = read_run_answers(file, model_run, dialect=reading.dialect, strict=reading.repair is False)
     model = model_run.options.get("model")
-    return _Predictions(read, reading, model if isinstance(model, str) else "")
-
-
-def _is_predict_run(folder: str) -> bool:
-    try:
-        return run_data(folder).get("kind") == RUN_KIND
-    except InputError:
-        return False
+    return _Predictions(
+        read_run_answers(file, model_run, reading), reading, model if isinstance(model, str) else ""
+    )

@@ -20,7 +20,7 @@ from planner_eval.benchmarks.answers import DATASET_PREFIX, gold_samples
 from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.datasets.sources import plans_of_samples
-from planner_eval.comparison.rows import Reading
+from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.models.pipelines.pipeline import OWN_TASKS, Failure, Fields, conversation, digest
 from planner_eval.models.predict.run import Journal, Rows, has_failed_request, read_seconds, write_rows
 from planner_eval.models.predict.tasks import keep_left_out, numbered_id, read_tasks
@@ -38,7 +38,8 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record, read_plan
 from planner_eval.results.runs.folder import Input, Run, claim
-from planner_eval.results.runs.stored import read_stored_run, write_run
+from planner_eval.results.runs.run_file import peek_run
+from planner_eval.results.runs.stored import read_stored_run, refuse_damaged, write_run
 
 RUN_KIND = "predict"
 """What such a run is called."""
@@ -307,27 +308,36 @@ def read_predicted_run(folder: str) -> PredictedRun:
     tasks: dict[str, str] = {}
     first = lost_count = failed = 0
     try:
-        for row in Rows(Path(run.rows)):
-            if _find_failure(row) is not None:
-                lost_count += 1
-                first += row["id"] not in ids
-            failed += has_failed_request(row)
-            ids.add(row["id"])
-            tasks |= {row["id"]: row["task"]} if row.get("task") else {}
-        source, form = run.inputs[0]["path"], run.options["dataset"]
-        repeat = int(run.options.get("repeat", 1))
+        with refuse_damaged(folder):
+            for row in Rows(Path(run.rows)):
+                if _find_failure(row) is not None:
+                    lost_count += 1
+                    first += row["id"] not in ids
+                failed += has_failed_request(row)
+                ids.add(row["id"])
+                tasks |= {row["id"]: row["task"]} if row.get("task") else {}
+            source, form = run.inputs[0]["path"], run.options["dataset"]
+            repeat = int(run.options.get("repeat", 1))
     except FileNotFoundError:
         message = "the run is not finished: repeat its planeval predict command to resume it"
         raise InputError(f"{folder}: {message}") from None
     except OSError as error:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, IndexError):
-        raise InputError(
-            f"{folder}: the run's files are damaged; repeat its command in another folder"
-        ) from None
     cache = next((str(entry["path"]) for entry in run.inputs if entry.get("role") == CACHE_ROLE), None)
     counts = first, repeat, tasks, lost_count, failed, find_mark(run.rows), cache
     return PredictedRun(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
+
+
+def run_of_answers(rows: str) -> PredictedRun | None:
+    """The run that asked a model for the answers in a file; None of any other file.
+
+    Raises:
+        InputError: the run is not done.
+    """
+    folder = os.path.dirname(rows)
+    if os.path.basename(rows) != ROWS_FILE or peek_run(folder).get("kind") != RUN_KIND:
+        return None
+    return read_predicted_run(folder)
 
 
 def gold_of(run: PredictedRun, named: str | None = None) -> str:
@@ -378,32 +388,28 @@ def _refuse_changed(run: PredictedRun) -> None:
 # ----------------------------------------------------------------------
 # What of a run that asked a model counts: the first answer to each sample, against the gold asked for.
 def read_run_answers(
-    answers: PlanFile,
-    run: PredictedRun,
-    *,
-    dialect: str | None = None,
-    strict: bool = False,
-    trials: bool = False,
+    answers: PlanFile, run: PredictedRun, reading: Reading = DEFAULT_READING, *, trials: bool = False
 ) -> PlanFile:
     """The first answer to each sample, read in the notation that was asked for.
 
     Args:
         answers: The rows of the run.
         run: The run.
-        dialect: The notation that the user names instead; a note says so where another was asked for.
-        strict: Calls in another notation are none; else they are recognised, and a note says so.
+        reading: How they are read: a notation that the user names instead is told where another was asked
+            for; read strictly, calls in another notation are none, else they are recognised, which is told.
         trials: Every answer to a task of one's own is a trial of it.
     """
     every = trials and run.counts_trials
     if seconds := read_seconds(run.rows):
         answers = answers.each(partial(_add_time, seconds))
     first, named = answers if every else _first_answers(answers, run), run.dialect
+    dialect = reading.dialect
     if named is None or dialect == named:
         return first
     if dialect is not None:
         note = f"answers requested in {named} are read as {dialect}, as you asked"
         return _add_note(first, run, f"{note}{_other_dialects_note(first, dialect, '; {} not in {}: {}')}")
-    if strict:
+    if reading.repair is False:
         return first.each(partial(_read_as_named, named))
     if elsewhere := _other_dialects_note(first, named, "{} not in {}, which was requested, and read as {}"):
         first = _add_note(first, run, elsewhere)

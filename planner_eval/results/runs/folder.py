@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from planner_eval.results.runs.stored import (
     SCHEMA,
     STORES,
     RowsChanged,
+    StoredRun,
     damaged_run_error,
     orphaned_parts_error,
     read_run,
@@ -260,6 +261,38 @@ def option_texts(name: str, first: Any, second: Any, kind: str) -> tuple[str, st
     if name == "drawn":  # as --plot has it
         first, second = ([kind.replace("_graph", "s") for kind in kinds or ()] for kinds in (first, second))
     return option, _value_text(first), _value_text(second)
+
+
+def refuse_unlike(
+    first: StoredRun,
+    other: StoredRun,
+    problem: str = "cannot be compared",
+    *,
+    ignored: Collection[str],
+    gold: bool = True,
+) -> None:
+    """Refuse two runs of other versions or of other gold, or that were made otherwise.
+
+    Args:
+        first: The one.
+        other: The other.
+        problem: What cannot be done with both.
+        ignored: Options that may differ.
+        gold: Whether they need the same gold plans.
+
+    Raises:
+        InputError: says what they do not have in common.
+    """
+    prefix = f"{first.path} and {other.path} {problem}"
+    if first.version != other.version:
+        raise InputError(f"{prefix}: they are of versions {first.version} and {other.version}")
+    if gold and first.golds != other.golds:
+        raise InputError(f"{prefix}: their gold plans are not the same")
+    for name in dict.fromkeys([*first.options, *other.options]):
+        values = first.options.get(name), other.options.get(name)
+        if name not in ignored and values[0] != values[1]:
+            texts = "{} is {} and {}".format(*option_texts(name, *values, first.kind))
+            raise InputError(f"{prefix}: they were scored differently: {texts}")
 
 
 def _value_text(value: Any) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import accumulate, islice
 from typing import Any, BinaryIO, NamedTuple
@@ -15,6 +16,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import write
 from planner_eval.base.text import JsonObject, to_json
 from planner_eval.results.runs.pairs import JSON, Job, Part
+from planner_eval.results.runs.run_file import is_run, peek_run, run_file
 from planner_eval.results.runs.work import (
     Mark,
     digest_of,
@@ -30,11 +32,6 @@ from planner_eval.results.runs.work import (
 # ----------------------------------------------------------------------
 # The file ``run.json`` of a run's folder: what is run, with a digest of itself.
 SCHEMA = "planeval.run/1"
-
-
-def run_file(folder: str) -> str:
-    """Where a folder says what is run in it."""
-    return os.path.join(folder, "run.json")
 
 
 def write_run(folder: str, data: Mapping[str, Any]) -> None:
@@ -93,7 +90,7 @@ def damaged_run_error(folder: str) -> InputError:
 def orphaned_parts_error(folder: str) -> InputError | None:
     """What is said of a folder that holds parts of a run, and nothing tells of which; None of others."""
     parts_path = os.path.join(folder, "parts")
-    if os.path.lexists(run_file(folder)) or not os.path.isdir(parts_path) or not os.listdir(parts_path):
+    if is_run(folder) or not os.path.isdir(parts_path) or not os.listdir(parts_path):
         return None
     return InputError(f"{folder} holds parts of a run without its run.json; {_ADVICE.format(folder)}")
 
@@ -379,34 +376,42 @@ class StoredRun(NamedTuple):
 
     Args:
         path: The folder.
+        kind: What the run is called: ``"score"``, ``"diff"`` and so on.
         version: The version of this package that made it.
         options: The job's options.
         inputs: The files that were read, as JSON data.
         pairs: How many pairs there are.
         part: How many pairs make a part.
         store: In what all rows are kept.
+        given: What was named as predictions, gold and so on.
+        notations: Those that were not shipped, by name, and a digest of each.
     """
 
     path: str
+    kind: str
     version: str
     options: Mapping[str, Any]
     inputs: tuple[Mapping[str, Any], ...]
     pairs: int
     part: int
     store: str
+    given: Any = None
+    notations: Mapping[str, str] = {}
 
-    def refuse_unlike(self, other: StoredRun, problem: str = "cannot be compared") -> str:
-        """Refuse a run of another version or other gold; gives how messages on other differences begin.
+    @property
+    def benchmark(self) -> Any:
+        """The benchmark under which it was scored; None where the figures are our own."""
+        return self.options.get("benchmark")
 
-        Raises:
-            InputError: says which.
-        """
-        prefix = f"{self.path} and {other.path} {problem}"
-        if self.version != other.version:
-            raise InputError(f"{prefix}: they are of versions {self.version} and {other.version}")
-        if self.golds != other.golds:
-            raise InputError(f"{prefix}: their gold plans are not the same")
-        return prefix
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What it knows of its files."""
+        return self.options.get("about") or {}
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The benchmark's own options that it was scored with."""
+        return {str(name): str(value) for name, value in (self.options.get("settings") or {}).items()}
 
     @property
     def golds(self) -> list[tuple[Any, Any]]:
@@ -456,6 +461,24 @@ class StoredRun(NamedTuple):
             raise unusable_folder_error(self.rows, error) from None
 
 
+@contextmanager
+def refuse_damaged(path: str) -> Iterator[None]:
+    """Refuse a run whose files do not say what such a run says, where what is done with them fails.
+
+    Args:
+        path: Its folder.
+
+    Raises:
+        InputError: says so.
+    """
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError):
+        raise InputError(
+            f"{path}: the run's files are damaged; repeat its command in another folder"
+        ) from None
+
+
 def run_data(path: str) -> Mapping[str, Any]:
     """What a run of any kind wrote of itself.
 
@@ -465,12 +488,8 @@ def run_data(path: str) -> Mapping[str, Any]:
     Raises:
         InputError: the folder is none of a run.
     """
-    try:
-        with open(os.path.join(path, "run.json"), encoding="utf-8") as stream:
-            data = json.load(stream)
-    except (OSError, ValueError):
-        data = None
-    if not isinstance(data, Mapping):
+    data = peek_run(path)
+    if not data:
         raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
     return data
 
@@ -500,6 +519,9 @@ def read_stored_run(path: str, kind: str) -> StoredRun:
         pairs, chunk_size, store = int(data["pairs"]), int(data["part"]), data["store"]
         if store not in STORES:
             raise ValueError(store)
-        return StoredRun(path, data["version"], data["options"], inputs, pairs, chunk_size, store)
+        more = data.get("given"), data.get("notations") or {}
+        return StoredRun(
+            path, kind, data["version"], data["options"], inputs, pairs, chunk_size, store, *more
+        )
     except (ValueError, KeyError, TypeError):
         raise damaged_run_error(path) from None
