@@ -24,12 +24,14 @@ from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.rows import DEFAULT_READING, Reading, unread_state
 from planner_eval.results import scored as rows
-from planner_eval.results.compare import make_comparison
+from planner_eval.results.compare import System, comparison_of
 from planner_eval.results.contrast import Comparison
+from planner_eval.results.report import DuplicateRecord, Provenance
 from planner_eval.results.runs.folder import refuse_unlike
-from planner_eval.results.runs.stored import StoredRun, read_stored_run
+from planner_eval.results.runs.stored import StoredRun
 from planner_eval.results.score import refuse_seed
 from planner_eval.results.system_names import system_names
+from planner_eval.results.totals import Totals
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import AnsweredSample
@@ -361,7 +363,7 @@ def compare_benchmark(  # noqa: PLR0913 - the options of a public function
 
 
 def compare_kept_benchmarks(
-    paths: Sequence[str | os.PathLike[str]],
+    runs: Sequence[StoredRun],
     names: Sequence[str],
     *,
     seed: int = 0,
@@ -370,24 +372,23 @@ def compare_kept_benchmarks(
     """Compare runs that were scored under one benchmark, each with the first, by the variants that all have.
 
     Args:
-        paths: Their folders.
+        runs: The runs.
         names: What they are called.
         seed: Where random numbers start.
         cluster: The field of the benchmark's samples that says in which cluster each lies; the gold that the
             first run was scored against is read for it.
 
     Raises:
-        InputError: a folder holds no such run, or the runs were not scored alike.
+        InputError: the runs were not scored alike.
     """
-    folders = [os.fspath(path) for path in paths]
-    runs = [read_stored_run(folder, "score") for folder in folders]
     for other in runs[1:]:
         _refuse_unlike(runs[0], other)
     stored = [read_stored_benchmark(run) for run in runs]
     reports = [s.scored.reports for s in stored]
     variants = [name for name in reports[0] if all(name in report for report in reports)]
     if not variants:
-        raise InputError(f"{' and '.join(folders)} cannot be compared: no variant was scored in all of them")
+        folders = " and ".join(run.path for run in runs)
+        raise InputError(f"{folders} cannot be compared: no variant was scored in all of them")
     results = [replace(s, reports={v: s.reports[v] for v in variants}) for s, _ in stored]
     gold = str(runs[0].about["gold"])
     samples = None
@@ -431,30 +432,27 @@ def _compare_scored(  # noqa: PLR0913 - the options of a public function
 ) -> Comparison:
     """Compare what a benchmark said of each system with what it said of the first."""
     first = results[0]
-    rows = collect_samples(results, files, cluster, samples)
+    sample_rows = collect_samples(results, files, cluster, samples)
     details = [f"planeval {version}", f"benchmark={first.benchmark.name} ({' and '.join(first.reports)})"]
     details += [f"{key}={value}" for key, value in first.options.items()]
     details += [f"judged with {first.prompts}"] if first.prompts else []
     details += [
         f"{system}={result.mark}" for system, result in zip(names, results, strict=True) if result.mark
     ]
-    provenance = " | ".join([*details, "averaging=micro"])
-    compared = make_comparison(
-        rows.runs, rows.metrics, names=names, made=provenance, seed=seed, cluster=cluster
-    )
-    # No benchmark repairs in a second reading.
-    counts: list[dict[str, Any]] = [
-        {"repeated": len(result.matched.repeated), "repairable": None} for result in results
-    ]
-    contrasts = tuple(
-        replace(
-            contrast,
-            read={"first": first.read, "second": result.read, "gold": gold},
-            records=(contrast.records[0]._replace(**counts[0]), contrast.records[1]._replace(**more)),
+    made = " | ".join([*details, "averaging=micro"])
+    systems = [
+        System(
+            run,
+            Totals((), data={"lacks": ()}),  # nothing is known of what gold plans have
+            Provenance(
+                read={"answers": result.read, "gold": gold},
+                repeated=tuple(DuplicateRecord(name, file, None) for name in result.matched.repeated),
+            ),
+            tried=False,  # no benchmark repairs in a second reading
         )
-        for contrast, result, more in zip(compared.contrasts, results[1:], counts[1:], strict=True)
-    )
-    return replace(compared, contrasts=contrasts)
+        for run, result, file in zip(sample_rows.runs, results, files, strict=True)
+    ]
+    return comparison_of(systems, sample_rows.metrics, names=names, made=made, seed=seed, cluster=cluster)
 
 
 # ----------------------------------------------------------------------

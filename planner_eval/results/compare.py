@@ -314,27 +314,13 @@ def _join_unequal(values: Sequence[str]) -> str:
     return values[0] if len({*values}) == 1 else ", ".join(values)
 
 
-def comparison_of(
-    systems: Sequence[System],
-    metrics: Sequence[str],
-    *,
-    names: Sequence[str],
-    by: Sequence[str],
-    seed: int,
-    policy: str,
-    cluster: str | None = None,
-    **version: str,
-) -> Comparison:
-    """Compare each of several systems with the first, and say how that was done.
+def signature_of(systems: Sequence[System], names: Sequence[str], policy: str, **version: str) -> str:
+    """How the figures of several systems were made, in one line.
 
     Args:
         systems: The systems.
-        metrics: The metrics they were scored with.
-        names: What the systems are called.
-        by: What to break the differences down by, where the first has it.
-        seed: Where random numbers start.
+        names: What they are called.
         policy: What the policy is called.
-        cluster: By which key of the rows samples lie in clusters.
         version: Which version scored them, where it is another.
     """
     first = systems[0]
@@ -345,11 +331,36 @@ def comparison_of(
         **first.about.counted,
         **{name: system.about.mark for name, system in zip(names, systems, strict=True) if system.about.mark},
     }
+    return signature(policy, **version, **provenance)
+
+
+def comparison_of(
+    systems: Sequence[System],
+    metrics: Sequence[str],
+    *,
+    names: Sequence[str],
+    made: str,
+    by: Sequence[str] = (),
+    seed: int = 0,
+    cluster: str | None = None,
+) -> Comparison:
+    """Compare each of several systems with the first, and say what was read of them.
+
+    Args:
+        systems: The systems.
+        metrics: The metrics they were scored with.
+        names: What the systems are called.
+        made: How the figures were made.
+        by: What to break the differences down by, where the first has it.
+        seed: Where random numbers start.
+        cluster: By which key of the rows samples lie in clusters.
+    """
+    first = systems[0]
     comparison = make_comparison(
         [system.rows for system in systems],
         metrics,
         names=names,
-        made=signature(policy, **version, **provenance),
+        made=made,
         by=[key for key in by if first.totals.groups[key]],
         seed=seed,
         cluster=cluster,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypedDict, Unpack, overload
 
@@ -16,12 +17,12 @@ from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.recorded_runs import TASK_KEY
 from planner_eval.reading.parse import Source
-from planner_eval.results.compare import System, comparison_of
+from planner_eval.results.compare import System, comparison_of, signature_of
 from planner_eval.results.contrast import Comparison, Contrast
+from planner_eval.results.runs.stored import read_stored_run
 from planner_eval.results.score import (
     check_breakdown,
     compare_stored_runs,
-    is_benchmark_run,
     refuse_seed,
     refuse_unknown_keys,
     repair_predictions,
@@ -126,14 +127,15 @@ def compare(  # noqa: PLR0913 - the options of a public function
         _refuse_plans_for_systems(systems)
     called = system_names(systems, names)
     if gold is None and second is None:
-        if any(map(is_benchmark_run, systems)):
-            if by:
-                raise InputError(f"by is {by!r}: a benchmark's metrics have no breakdown")
-            runs: Comparison | Contrast = service("benchmark runs compared")(
-                systems, called, seed=seed, cluster=cluster
-            )
-            return runs
-        return compare_stored_runs(systems, called, by=by, seed=seed, cluster=cluster)
+        runs = [read_stored_run(os.fspath(path), "score") for path in systems]
+        if not any(run.benchmark for run in runs):
+            return compare_stored_runs(runs, called, by=by, seed=seed, cluster=cluster)
+        if by:
+            raise InputError(f"by is {by!r}: a benchmark's metrics have no breakdown")
+        under_benchmark: Comparison = service("benchmark runs compared")(
+            runs, called, seed=seed, cluster=cluster
+        )
+        return under_benchmark
     right = read_shared_gold(second if gold is None else gold, reading)
     pairings = [repair_predictions(pair(system, right, reading=reading)) for system in systems]
     chosen, names_of_metrics, keys = (
@@ -152,8 +154,9 @@ def compare(  # noqa: PLR0913 - the options of a public function
         used_names.seen |= totals.names.seen
     used_names.check(chosen)
     refuse_unknown_keys(by, scored[0].totals)
+    made = signature_of(scored, called, chosen.name)
     comparison = comparison_of(
-        scored, names_of_metrics, names=called, by=keys, seed=seed, policy=chosen.name, cluster=cluster
+        scored, names_of_metrics, names=called, made=made, by=keys, seed=seed, cluster=cluster
     )
     return comparison if gold is None else comparison.contrasts[0]
 

@@ -327,18 +327,20 @@ def read_stored_score(path: str, cluster: str | None = None) -> Report:
     Raises:
         InputError: it is no such run, not done, or was not scored with such clusters.
     """
-    stored = _read_score(path)
+    from planner_eval.results.runs.stored import read_stored_run
+
+    stored = _read_score(read_stored_run(path, "score"))
     rows, totals, about, _ = stored.system
     if stored.clustered(cluster) != stored.cluster:
         totals.recluster(rows, cluster)
     return report_of(totals, rows, about, policy=stored.policy, version=stored.run.version)
 
 
-def _read_score(path: str) -> _StoredScore:
+def _read_score(stored: StoredRun) -> _StoredScore:
     from planner_eval.results.compare import System
-    from planner_eval.results.runs.stored import read_stored_run, refuse_damaged
+    from planner_eval.results.runs.stored import refuse_damaged
 
-    stored = read_stored_run(path, "score")
+    path = stored.path
     with refuse_damaged(path):
         options: Any = stored.options
         metrics, keys = tuple(options["metrics"]), tuple(options["keys"])
@@ -356,22 +358,8 @@ def _read_score(path: str) -> _StoredScore:
     return _StoredScore(stored, metrics, keys, cluster, policy, system)
 
 
-def is_benchmark_run(path: str | os.PathLike[str]) -> bool:
-    """Whether a folder keeps a run that was scored under a benchmark.
-
-    Args:
-        path: The folder.
-
-    Raises:
-        InputError: it holds no run of score.
-    """
-    from planner_eval.results.runs.stored import read_stored_run
-
-    return read_stored_run(os.fspath(path), "score").benchmark is not None
-
-
 def compare_stored_runs(
-    paths: Sequence[str | os.PathLike[str]],
+    runs: Sequence[StoredRun],
     names: Sequence[str],
     *,
     by: Sequence[str] = (),
@@ -381,19 +369,19 @@ def compare_stored_runs(
     """Compare runs that were scored against the same gold plans, each with the first.
 
     Args:
-        paths: Their folders.
+        runs: The runs.
         names: What they are called.
         by: What to break the differences down by; all that the runs are broken down by when left out.
         seed: Where random numbers start.
         cluster: In which clusters samples lie; those that the runs were scored with when left out.
 
     Raises:
-        InputError: a folder holds no such run, or the runs were not scored alike.
+        InputError: the runs were not scored alike.
     """
-    from planner_eval.results.compare import comparison_of
+    from planner_eval.results.compare import comparison_of, signature_of
     from planner_eval.results.runs.folder import refuse_unlike
 
-    stored = [_read_score(os.fspath(path)) for path in paths]
+    stored = [_read_score(run) for run in runs]
     first = stored[0]
     for other in stored[1:]:
         # What root causes cost is no part of a comparison.
@@ -403,13 +391,9 @@ def compare_stored_runs(
             raise InputError(
                 f"{first.run.path} was not scored with --by {key}: score it again with that option"
             )
+    systems = [s.system for s in stored]
+    made = signature_of(systems, names, first.policy, version=first.run.version)
+    cluster = first.clustered(cluster)
     return comparison_of(
-        [s.system for s in stored],
-        first.metrics,
-        names=names,
-        by=by or first.keys,
-        seed=seed,
-        policy=first.policy,
-        cluster=first.clustered(cluster),
-        version=first.run.version,
+        systems, first.metrics, names=names, made=made, by=by or first.keys, seed=seed, cluster=cluster
     )

@@ -23,7 +23,7 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.recorded_runs import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.results.causes import CauseSum
-from planner_eval.results.compare import System, comparison_of
+from planner_eval.results.compare import System, comparison_of, signature_of
 from planner_eval.results.compare_systems import Systems
 from planner_eval.results.contrast import Contrast
 from planner_eval.results.page.lines import PageJob
@@ -412,9 +412,8 @@ def omission_notes(packs: Packs, display: PageSettings, what: str = "pairs") -> 
 def _comparison_data(results: Sequence[SystemResults], names: Sequence[str], policy: Policy) -> JsonObject:
     job = results[0].score
     systems = [System(_counted_rows(r), r.totals, r.score.about) for r in results]
-    comparison = comparison_of(
-        systems, job.metrics, names=names, by=(), seed=0, policy=policy.name, cluster=job.cluster
-    )
+    made = signature_of(systems, names, policy.name)
+    comparison = comparison_of(systems, job.metrics, names=names, made=made, cluster=job.cluster)
     return compare_data(comparison.contrasts[0])
 
 
