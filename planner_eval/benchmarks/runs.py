@@ -50,7 +50,8 @@ from planner_eval.reading.files.record import Origin, digest_origin
 from planner_eval.results.runs.folder import Input, changed_input, inputs_of
 from planner_eval.results.runs.pairs import Running, make_change_check
 from planner_eval.results.runs.run import run
-from planner_eval.results.runs.stored import StoredRun, refuse_damaged
+from planner_eval.results.runs.run_file import StoredRun
+from planner_eval.results.runs.stored import refuse_damaged, sums_of
 
 
 class _AnswerPositions(NamedTuple):
@@ -208,7 +209,7 @@ def read_stored_benchmark(run: StoredRun) -> StoredScores:
         job = AnswersJob(
             options["benchmark"], variants, run.settings, options["many"], options["about"], True
         )
-        sums = run.sums(job.fold)
+        sums = sums_of(run, job.fold)
         scored = _make_scored(job, sums, SampleIds(run.rows, job.about["samples"]))
         return StoredScores(scored, job.about["file"])
 

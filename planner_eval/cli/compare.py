@@ -10,7 +10,6 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.tables import MARKDOWN
 from planner_eval.base.text import format_count
 from planner_eval.cli.benchmark_options import (
     OVERRIDDEN_OPTIONS,
@@ -49,7 +48,7 @@ from planner_eval.cli.pairs import (
     say_unjudged,
     scored_pair_options,
 )
-from planner_eval.cli.sources import is_benchmark_run, refuse_incomplete_run, refuse_stdin_twice
+from planner_eval.cli.sources import refuse_incomplete_run, refuse_stdin_twice
 from planner_eval.cli.terminal import make_counter
 from planner_eval.cli.workers import Work
 
@@ -103,13 +102,13 @@ def command(
             f"there is nothing to compare {systems[0]} with: name two or more files of predictions"
         )
     compared = open_systems(systems, gold, how, published.benchmark)
-    names, runs, gold = _short_names(systems), compared.runs, compared.gold
+    names, runs, gold = _short_names(systems), [run.path for run in compared.runs], compared.gold
     published, named = published._replace(benchmark=compared.benchmark), compared.benchmark is not None
     if runs and (gold is not None or len(runs) < len(systems)):
         raise _mixed_runs_error(runs, [s for s in systems if s not in runs], gold)
     if gold is None and (named or not runs):
         compared.refuse_without_gold()
-    ruled = named or any(map(is_benchmark_run, runs))
+    ruled = named or compared.scored_under is not None
     _refuse_idle(output.form, judging.keys, named=named, ruled=ruled, files=gold is not None)
     if output.shows("page"):
         return _write_page(compared, judging, names, output.file)
@@ -171,7 +170,7 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
 
 def _write_page(systems: Systems, judging: Judging, names: Sequence[str], output: str | None) -> int:
     """Write a page of two systems, pair by pair."""
-    from planner_eval.cli.report import finish_page, page_of_runs, page_of_systems, page_settings
+    from planner_eval.cli.report import finish_page, page_of, page_settings
 
     refuse_idle(
         ("fail_if_worse mistaken seed every", False, "to other formats than html"),
@@ -179,12 +178,9 @@ def _write_page(systems: Systems, judging: Judging, names: Sequence[str], output
     )
     if len(systems.paths) > 2:
         raise click.UsageError(f"a page shows two systems, not {len(systems.paths)}: name two of them")
-    view = page_settings()
     if systems.gold is None:
-        page = page_of_runs(systems.paths, view, judging._replace(policy=None), Work(), names)
-    else:
-        page = page_of_systems(systems, systems.pair(), judging, view, Work(), names)
-    return finish_page(page, output)
+        judging = judging._replace(policy=None)
+    return finish_page(page_of(systems, judging, page_settings(), Work(), names), output)
 
 
 def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click.UsageError:
@@ -244,17 +240,15 @@ def _write(
 
     if all_figures:
         metrics = [line.name for line in comparison.contrasts[0].lines]
-    if output.shows("annotations"):
-        # Whoever reads a step wants to see what is lost, whether or not so much may be.
-        test_cases = [*cases, *compare_cases(comparison, limited=False)]
-        more = write_comparison(comparison, MARKDOWN.form, every=metrics)
-        systems = format_count(len(comparison.contrasts) + 1, "system")
-        output.emit_cases(
-            test_cases, f"{format_count(comparison.n, 'pair')} of {systems}", [more], limited=False
-        )
-        return
     without = None if output.doubts is None else pe.leave_out_doubts(comparison, output.doubts)
-    output.emit(write_comparison(comparison, output.form, every=metrics, limits=cases, without=without))
+    systems = format_count(len(comparison.contrasts) + 1, "system")
+    output.emit_result(
+        lambda form: write_comparison(comparison, form, every=metrics, limits=cases, without=without),
+        # Whoever reads a step wants to see what is lost, whether or not so much may be.
+        lambda: [*cases, *compare_cases(comparison, limited=False)],
+        f"{format_count(comparison.n, 'pair')} of {systems}",
+        limited=False,
+    )
 
 
 def _say_unreadable(comparison: Comparison, *, strict: bool) -> None:

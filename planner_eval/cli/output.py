@@ -14,6 +14,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.formats import format_of_suffix, formats_of, load_writer, shows, write_view
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import write
+from planner_eval.base.tables import MARKDOWN
 from planner_eval.base.text import json_safe, printable
 from planner_eval.cli.options import Decorator, add_options, bundle_options, finite_number, note, option
 from planner_eval.cli.terminal import (
@@ -213,25 +214,35 @@ class Output(NamedTuple):
         self.emit(github_annotations(findings, headline, root))
         _append_summary(summary(findings, headline, click.get_current_context().command_path))
 
-    def emit_cases(self, cases: Iterable[Case], headline: str, more: Iterable[str], *, limited: bool) -> None:
-        """Write test cases that failed as annotations, and figures into the step's summary.
+    def emit_result(
+        self,
+        write: Callable[[str], Iterable[str]],
+        cases: Callable[[], Iterable[Case]],
+        headline: str,
+        *,
+        limited: bool,
+    ) -> None:
+        """Write a result; as annotations its test cases that failed, and figures into the step's summary.
 
         Args:
-            cases: The cases: thresholds and pairs.
+            write: Gives its text in a format, in pieces.
+            cases: Gives the cases: thresholds and pairs.
             headline: What all is about, in one line.
-            more: The summary's text, as Markdown.
             limited: Whether thresholds alone decide, so that what else failed is an error; else pairs warn.
         """
+        if not self.shows("annotations"):
+            self.emit(write(self.form))
+            return
         from planner_eval.results.findings import findings_of_case
         from planner_eval.results.views.ci import github_annotations
         from planner_eval.results.views.junit import NEVER_ALLOWED_STATES
 
         hard = ("repeated", "threshold", *NEVER_ALLOWED_STATES)
-        levels = ((case, "error" if limited or case.code in hard else "warning") for case in cases)
+        levels = ((case, "error" if limited or case.code in hard else "warning") for case in cases())
         findings = [f for case, level in levels for f in findings_of_case(case, level=level)]
         self.emit(github_annotations(findings, headline, os.environ.get("GITHUB_WORKSPACE")))
         title = click.get_current_context().command_path
-        _append_summary([f"## {title}", "", headline, "", *"".join(more).splitlines()])
+        _append_summary([f"## {title}", "", headline, "", *"".join(write(MARKDOWN.form)).splitlines()])
 
 
 def _append_summary(lines: Iterable[str]) -> None:

@@ -34,13 +34,14 @@ from planner_eval.cli.sources import (
     refuse_stdin_twice,
 )
 from planner_eval.cli.terminal import make_counter, say_reading
-from planner_eval.results.runs.run_file import is_run, peek_run
+from planner_eval.results.runs.run_file import is_run, open_run
 
 if TYPE_CHECKING:
     from planner_eval.cli.workers import Work
     from planner_eval.comparison.evaluate import PairedFiles
     from planner_eval.models.predict.folder import PredictedRun
     from planner_eval.reading.files.files import PlanFile
+    from planner_eval.results.runs.run_file import StoredRun
     from planner_eval.results.totals import Totals
 
 
@@ -216,6 +217,7 @@ class Systems(NamedTuple):
         how: How the files are read.
         benchmark: The benchmark that scores them; None where the figures are our own.
         predicted: The runs that asked models, whose answers they are; none where the user named files.
+        runs: Those that are folders of other runs.
     """
 
     named: tuple[str, ...]
@@ -224,16 +226,17 @@ class Systems(NamedTuple):
     how: pe.Reading
     benchmark: str | None = None
     predicted: tuple[PredictedRun, ...] = ()
+    runs: tuple[StoredRun, ...] = ()
+
+    @property
+    def scored_under(self) -> str | None:
+        """The benchmark under which a run was scored; None where none was under any."""
+        return next((run.benchmark for run in self.runs if run.benchmark is not None), None)
 
     @property
     def ids(self) -> Collection[str] | None:
         """The samples that models were asked; None where nothing is known of them."""
         return self.predicted[0].ids if self.predicted else None
-
-    @property
-    def runs(self) -> list[str]:
-        """Those that are folders of runs that were scored."""
-        return [path for path in self.paths if is_run(path)]
 
     def refuse_without_gold(self) -> None:
         """Refuse files of answers of which nothing says where gold is.
@@ -331,9 +334,8 @@ def open_systems(
     Raises:
         InputError: some are runs that asked a model, and others not; or the runs were asked other samples.
     """
-    predicted = tuple(
-        _read_predicted(path, repeated=repeated) for path in named if peek_run(path).get("kind") == "predict"
-    )
+    runs = tuple(open_run(path) for path in named if is_run(path))
+    predicted = tuple(_read_predicted(r.path, repeated=repeated) for r in runs if r.kind == "predict")
     if predicted and len(predicted) < len(named):
         raise InputError(
             f"{predicted[0].folder} is a run of predict, but others are not: pass its answers, "
@@ -352,7 +354,7 @@ def open_systems(
     name = benchmark or benchmark_of_results(named, gold)
     if name is not None and name != benchmark:
         gold = gold or f"dataset:{name}"
-    return Systems(tuple(named), tuple(named), gold, how, name)
+    return Systems(tuple(named), tuple(named), gold, how, name, runs=runs)
 
 
 def system_names(named: Sequence[str]) -> list[str]:

@@ -32,7 +32,6 @@ from planner_eval.cli.pairs import (
     work_settings,
 )
 from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, write_benchmark_page
-from planner_eval.cli.sources import is_benchmark_run
 from planner_eval.cli.workers import Work, work_options
 
 if TYPE_CHECKING:
@@ -97,8 +96,8 @@ def command(
     Exit code: 0 written; 2 usage error; 3 nothing could be compared.
     """
     opened = open_systems(systems, gold, how)
-    runs, benchmark = opened.runs, opened.benchmark
-    if any(map(is_benchmark_run, systems)) or (benchmark is not None and not opened.predicted):
+    runs, benchmark = [run.path for run in opened.runs], opened.benchmark
+    if opened.scored_under or (benchmark is not None and not opened.predicted):
         if len(systems) > 1:
             raise click.UsageError("a benchmark's page shows one system; use planeval compare for several")
         rules = "without --benchmark, which has its own notation and questions"
@@ -114,91 +113,68 @@ def command(
             f"{runs[0]} is a run, which names its own files: pass runs only, without files and --gold"
         )
     refuse_idle((READING_OPTIONS, not runs, "to files of plans: a run stores how it was read"))
-    if runs:
-        page = page_of_runs(runs, view, judging, work)
-    else:
-        if opened.gold is None:
-            opened.refuse_without_gold()
-        page = page_of_systems(opened, opened.pair(), judging, view, work)
+    if not runs and opened.gold is None:
+        opened.refuse_without_gold()
+    page = page_of(opened, judging, view, work)
     return finish_page(page, output)
 
 
-def page_of_runs(
-    runs: Sequence[str],
-    view: PageSettings,
+def page_of(
+    systems: Systems,
     judging: Judging,
+    view: PageSettings,
     work: Work,
     names: Sequence[str] = (),
+    pairings: Sequence[PairedFiles] = (),
 ) -> PageResult:
-    """A page of one run of score or diff, or of two.
+    """A page of one system or two: files of answers, or runs of score or diff, whose files are read again.
 
     Args:
-        runs: Their folders.
+        systems: What the user named.
+        judging: What is counted, broken down and found, of runs as they did when left out; the file of the
+            policy of runs, where that is no preset.
         view: What the page shows; the commands that show a pair are added.
-        judging: What is counted, broken down and found, as the runs did when left out; the file of their
-            policy, where that is no preset.
         work: How the pairs are worked on.
-        names: What the runs are called; as the user named them when empty.
+        names: What the systems are called; as the user named them when empty.
+        pairings: The pairs of each system, where they are read already.
     """
+    if systems.gold is None:
+        pairings, view, how = _read_runs(systems, judging, view)
+    else:
+        pairings, how = pairings or systems.pair(), judging.settings()
+        dataset = systems.predicted[0].form if systems.predicted else None
+        commands = [
+            diff_command(path, systems.gold, pairing, judging.policy, dataset=dataset)
+            for path, pairing in zip(systems.paths, pairings, strict=True)
+        ]
+        view = view._replace(command=commands)
+    how |= {**work_settings(work, pairings[0]), "names": names or system_names(systems.named)}
+    source: Any = pairings[0] if len(pairings) == 1 else list(pairings)
+    page: PageResult = pe.report(source, shown=view, **how)
+    return page
+
+
+def _read_runs(
+    systems: Systems, judging: Judging, view: PageSettings
+) -> tuple[Sequence[PairedFiles], PageSettings, dict[str, Any]]:
+    """The pairs of runs, what their page shows, and how they are judged."""
     from planner_eval.models.report_runs import read_page_run
 
-    stored_runs = [read_page_run(folder, judging.policy) for folder in runs]
-    first = stored_runs[0]
-    for run in stored_runs[1:]:
+    runs = [read_page_run(folder, judging.policy) for folder in systems.paths]
+    first = runs[0]
+    for run in runs[1:]:
         first.refuse_unlike(run)
     if first.run.kind == "diff" and not judging.metrics:
         note(f"a run of diff is shown with {', '.join(first.metrics)} alone: name others with --metric")
     named = judging.policy or (None if first.policy.name == "default" else first.policy.name)
-    commands = [
-        diff_command(r.run.given[0], r.run.given[1], r.paired, named, r.wrappers) for r in stored_runs
-    ]
-    metrics, causes = judging.metrics or first.metrics, judging.causes or any(r.causes for r in stored_runs)
-    view = view._replace(stored=() if causes else [r.stored(metrics) for r in stored_runs])
-    how = {
-        **work_settings(work, first.paired),
-        "policy": first.policy,
-        "metrics": metrics,
-        "by": judging.keys or first.by,
-        "cluster": judging.cluster or first.cluster,
-        "causes": causes,
-        "names": names or system_names(runs),
-    }
-    return _page([r.paired for r in stored_runs], view, commands, how)
-
-
-def page_of_systems(
-    systems: Systems,
-    pairings: Sequence[PairedFiles],
-    judging: Judging,
-    view: PageSettings,
-    work: Work,
-    names: Sequence[str] = (),
-) -> PageResult:
-    """A page of the pairs of one system or two.
-
-    Args:
-        systems: What the user named.
-        pairings: The pairs of each.
-        judging: How they are judged.
-        view: What the page shows; the commands that show a pair are added.
-        work: How the pairs are worked on.
-        names: What the systems are called; as the user named them when empty.
-    """
-    dataset = systems.predicted[0].form if systems.predicted else None
-    commands = [
-        diff_command(path, systems.gold or "", pairing, judging.policy, dataset=dataset)
-        for path, pairing in zip(systems.paths, pairings, strict=True)
-    ]
-    how = {**judging.settings(), **work_settings(work, pairings[0])}
-    return _page(pairings, view, commands, how | {"names": names or system_names(systems.named)})
-
-
-def _page(
-    pairings: Sequence[PairedFiles], view: PageSettings, commands: Sequence[Any], how: dict[str, Any]
-) -> PageResult:
-    source: Any = pairings[0] if len(pairings) == 1 else list(pairings)
-    page: PageResult = pe.report(source, shown=view._replace(command=commands), **how)
-    return page
+    metrics, causes = judging.metrics or first.metrics, judging.causes or any(run.causes for run in runs)
+    view = view._replace(
+        command=[diff_command(*run.run.given[:2], run.paired, named, run.wrappers) for run in runs],
+        stored=() if causes else [run.stored(metrics) for run in runs],
+    )
+    by, cluster = judging.keys or first.by, judging.cluster or first.cluster
+    how = {"policy": first.policy, "metrics": metrics, "by": by, "cluster": cluster, "causes": causes}
+    return [run.paired for run in runs], view, how
 
 
 def write_page(page: PageResult, output: str | None) -> Report:

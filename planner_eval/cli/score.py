@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.tables import MARKDOWN
 from planner_eval.base.text import format_count
 from planner_eval.cli.benchmark_options import (
     OVERRIDDEN_OPTIONS,
@@ -33,6 +33,7 @@ from planner_eval.cli.output import RESULT_ASPECTS, Output, Threshold, output_op
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
+    Systems,
     judging_options,
     open_systems,
     say_unjudged,
@@ -40,9 +41,8 @@ from planner_eval.cli.pairs import (
     work_settings,
 )
 from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, score_benchmark, write_stored_run
-from planner_eval.cli.sources import is_benchmark_run, original_names, refuse_runs, refuse_stdin_twice
+from planner_eval.cli.sources import original_names, refuse_runs, refuse_stdin_twice
 from planner_eval.cli.workers import Work, stored_work_options
-from planner_eval.results.runs.run_file import is_run
 
 if TYPE_CHECKING:
     from planner_eval.results.report import Provenance, Report
@@ -110,21 +110,21 @@ def command(
     Exit code: 0 scored; 1 a score misses its --fail-under threshold, or records are unmatched; 2 usage
     error; 3 nothing scored.
     """  # noqa: D205
-    wanted, (form, file, limits, failures, doubts) = published.benchmark, output
+    wanted, (form, file, _, _, doubts) = published.benchmark, output
     repeated = "task=stability" in published.settings
     systems = open_systems([pred], gold, how, wanted, repeated=repeated)
     published = published._replace(benchmark=systems.benchmark)
     pred, gold = systems.paths[0], systems.gold
     named, folder = systems.benchmark is not None, output.folder
-    alone = gold is None and not named and os.path.isfile(pred) and not is_run(pred)
+    alone = gold is None and not named and os.path.isfile(pred)
     gold = pred if alone else gold
-    if gold is None and (named or not is_run(pred)):
+    if gold is None and (named or not systems.runs):
         systems.refuse_without_gold()
     if gold is not None:
         pred, gold = original_names(file, pred, gold)
         refuse_runs(pred, gold)
         systems = systems._replace(paths=(pred,), gold=gold)
-    stored_benchmark = gold is None and is_benchmark_run(pred)
+    stored_benchmark = gold is None and systems.scored_under is not None
     unruled = "without --benchmark: a benchmark has its own notation and metrics"
     if wanted is None:
         unruled = (
@@ -133,7 +133,11 @@ def command(
     doubts_condition = format_condition(form, "document", "data", more=", and to runs without a benchmark")
     refuse_idle(
         *benchmark_scopes(named, judging.keys),
-        ("plot", named or is_benchmark_run(pred), "with --benchmark NAME, whose paper's plots it draws"),
+        (
+            "plot",
+            named or systems.scored_under is not None,
+            "with --benchmark NAME, whose paper's plots it draws",
+        ),
         charted.applies,
         ("every", *format_condition(form, "document", more=": the others have every metric")),
         (
@@ -183,23 +187,7 @@ def command(
         return write_stored_run(pred, output, charted)
     refuse_tsv(output, None)
     view = _choose_figures(judging.metrics, output, every=every)
-    if gold is None:
-        report = _report_of_run(pred, output, judging.cluster)
-        view = _choose_figures_of_run(view, judging.metrics, pred, [figure.name for figure in report.figures])
-    else:
-        answers, golds = systems.read()
-        if alone and answers[0].content == golds.content:  # the file has no gold beside its plans
-            raise missing_argument("gold")
-        paired = pe.pair(answers[0], golds, reading=systems.how)
-        # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
-        judging = judging._replace(metrics=judging.metrics or _counted(() if folder else view.shown, limits))
-        if output.shows("page"):
-            from planner_eval.cli.report import page_of_systems, page_settings, write_page
-
-            shown = page_settings(only=failures)
-            report = write_page(page_of_systems(systems, [paired], judging, shown, work), file)
-        else:
-            report = pe.score(paired, **judging.settings(), **work_settings(work, paired, folder))
+    report, view = _score(systems, judging, view, output, work, alone=alone)
     if folder:
         if doubts is not None:
             again = f"planeval score {file} --gold-doubts {doubts}"
@@ -253,18 +241,36 @@ def _choose_figures_of_run(
     return view._replace(shown=wanted)
 
 
-def _report_of_run(run: str, output: Output, cluster: str | None) -> Report:
-    """The figures of a run, which its page is written beside where one is asked for."""
-    from pathlib import Path
+def _score(
+    systems: Systems, judging: Judging, view: FigureView, output: Output, work: Work, *, alone: bool
+) -> tuple[Report, FigureView]:
+    """The figures of a file of answers or of a run, and which are shown; the page is written if asked for."""
+    path, stored, pairings = systems.paths[0], None, []
+    if systems.gold is None:
+        from pathlib import Path
 
-    report: Report = pe.score(Path(run), cluster=cluster)
+        stored = pe.score(Path(path), cluster=judging.cluster)
+        view = _choose_figures_of_run(view, judging.metrics, path, [f.name for f in stored.figures])
+        judging = Judging(cluster=judging.cluster)
+    else:
+        answers, golds = systems.read()
+        if alone and answers[0].content == golds.content:  # the file has no gold beside its plans
+            raise missing_argument("gold")
+        pairings = [pe.pair(answers[0], golds, reading=systems.how)]
+        # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
+        shown = () if output.folder else view.shown
+        judging = judging._replace(metrics=judging.metrics or _counted(shown, output.limits))
+    report = stored
     if output.shows("page"):
-        from planner_eval.cli.report import page_of_runs, page_settings, write_page
+        from planner_eval.cli.report import page_of, page_settings, write_page
 
-        shown = page_settings(only=output.failures)
-        write_page(page_of_runs([run], shown, Judging(cluster=cluster), Work()), output.file)
-    note(*report.about.notes)
-    return report
+        shown_pairs = page_settings(only=output.failures)
+        report = write_page(page_of(systems, judging, shown_pairs, work, pairings=pairings), output.file)
+    elif stored is None:
+        how = {**judging.settings(), **work_settings(work, pairings[0], output.folder)}
+        report = pe.score(pairings[0], **how)
+    note(*(stored.about.notes if stored is not None else ()))
+    return stored or report, view
 
 
 def _write_report(report: Report, output: Output, view: FigureView) -> int:
@@ -276,27 +282,16 @@ def _write_report(report: Report, output: Output, view: FigureView) -> int:
         limit.check(report.figure(limit.name), about.file, lower=_is_lower_better(limit))
         for limit in output.limits
     ]
-    left_out = _left_out_cases(about)
-    if output.shows("annotations"):
-        states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
-        output.emit_cases(
-            report_cases(report, failures=failures, limits=limits, beside=left_out),
-            f"{format_count(report.totals.pairs, 'pair')}: {states or 'none'}",
-            write_report(report, MARKDOWN.form, failures=failures, view=view),
-            limited=bool(limits),
-        )
-    elif not output.shows("page"):
+    if not output.shows("page"):
+        left_out = _left_out_cases(about)
         without = None if output.doubts is None else pe.leave_out_doubts(report, output.doubts)
-        output.emit(
-            write_report(
-                report,
-                output.form,
-                failures=failures,
-                view=view,
-                limits=limits,
-                beside=left_out,
-                without=without,
-            )
+        states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
+        shown = {"failures": failures, "limits": limits, "beside": left_out}
+        output.emit_result(
+            partial(write_report, report, view=view, without=without, **shown),
+            partial(report_cases, report, **shown),
+            f"{format_count(report.totals.pairs, 'pair')}: {states or 'none'}",
+            limited=bool(limits),
         )
     note(f"answers: {about.read['answers']}; gold: {about.read['gold']}; paired by {about.pairing}")
     say_unjudged(report.totals)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +25,7 @@ from planner_eval.cli.drawing import ChartOptions
 from planner_eval.cli.options import format_condition, note, refuse_idle
 from planner_eval.cli.output import Output, Threshold, emit, say_missed
 from planner_eval.cli.workers import PART_OPTIONS, Work
-from planner_eval.results.runs.run_file import peek_run
+from planner_eval.results.runs.run_file import open_run
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import SampleScore
@@ -221,24 +221,23 @@ def write_scores(scored: Scored, pred: str, output: Output, more: str = "", *, r
     failures, matched = output.failures, scored.matched
     limits = [_check_threshold(scored, limit, pred) for limit in output.limits]
 
-    def cases() -> tuple[list[Case], None]:
-        return _cases(scored, pred, limits, failures), None
+    def cases() -> list[Case]:
+        return _cases(scored, pred, limits, failures)
 
-    def pieces(form: str) -> Iterator[str]:
-        return write_score(scored, form, rows=failures, failures=failures, cases=cases)
+    def write(form: str) -> list[str]:
+        pieces = write_score(scored, form, rows=failures, failures=failures, cases=lambda: (cases(), None))
+        return [*pieces, more]
 
     if output.shows("page"):
         from planner_eval.results.page.report import PageSettings
 
         _emit_page(scored, pred, PageSettings(failures=failures), output.file, run)
-    elif output.shows("annotations"):
-        message = f"{scored.benchmark.name}: {format_count(matched.answers, 'answer')}"
-        output.emit_cases(cases()[0], message, pieces(MARKDOWN.form), limited=bool(limits))
     else:
-        output.emit([*pieces(output.form), more])
+        headline = f"{scored.benchmark.name}: {format_count(matched.answers, 'answer')}"
+        output.emit_result(write, cases, headline, limited=bool(limits))
     _say_matching(scored)
     folder, name = os.path.split(pred)
-    if scored.spent is None and name == "rows.jsonl" and peek_run(folder).get("kind") == "predict":
+    if scored.spent is None and name == "rows.jsonl" and open_run(folder).kind == "predict":
         note(f"costs and trials are known to the run alone: score {folder} for them")
     missed = say_missed(limits)
     wrong = (matched.unknown, matched.repeated, matched.broken, scored.lost, unjudged_records(scored))

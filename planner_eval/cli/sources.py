@@ -25,7 +25,7 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.output import is_folder
 from planner_eval.cli.terminal import Target, is_same_file, say_reading
-from planner_eval.results.runs.run_file import is_run, peek_run
+from planner_eval.results.runs.run_file import is_run, open_run
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
@@ -59,12 +59,6 @@ def refuse_absent(path: str) -> None:
         raise InputError(f"no such file or folder: {path}")
 
 
-def is_benchmark_run(path: str) -> bool:
-    """Whether a path is the folder of a run that was scored under a benchmark."""
-    options = peek_run(path).get("options")
-    return isinstance(options, dict) and "benchmark" in options
-
-
 def refuse_runs(*names: str) -> None:
     """Refuse the folder of a run where files of plans are wanted, and say what to name instead.
 
@@ -72,8 +66,8 @@ def refuse_runs(*names: str) -> None:
         InputError: one of the names is such a folder.
     """
     for name in filter(is_run, names):
-        data = peek_run(name)
-        kind, operands = data.get("kind"), data.get("given") or ()
+        run = open_run(name)
+        kind, operands = run.kind, run.given or ()
         if kind == "predict":
             message = f"pass its answers, {os.path.join(name, 'rows.jsonl')}"
         elif kind == "score":
@@ -95,7 +89,7 @@ def original_names(output: str | None, *names: str) -> tuple[str, ...]:
         output: The folder, where it is one.
         names: What is named now.
     """
-    operands = peek_run(output).get("given") if output is not None and is_folder(output) else None
+    operands = open_run(output).given if output is not None and is_folder(output) else None
     if not isinstance(operands, list) or len(operands) != len(names):
         return names
     return tuple(was if is_same_file(was, now) else now for was, now in zip(operands, names, strict=True))

@@ -19,7 +19,8 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import add_file, unshipped_rows
 from planner_eval.results.runs.folder import changed_input, input_of, inputs_of
 from planner_eval.results.runs.jobs import describe
-from planner_eval.results.runs.stored import LINES, StoredLines, StoredRun, read_stored_run, run_data
+from planner_eval.results.runs.run_file import LINES, StoredRun, open_run
+from planner_eval.results.runs.stored import StoredLines, lines_of, read_stored_run
 from planner_eval.results.runs.work import digest_of
 
 DIFF_METRICS = ("exact",)
@@ -66,7 +67,7 @@ class PageRun(NamedTuple):
             or self.paired.reading.infer
         ):
             return None
-        return self.run.lines()
+        return lines_of(self.run)
 
     def refuse_unlike(self, other: PageRun) -> None:
         """Refuse a run that another cannot be shown beside.
@@ -106,7 +107,7 @@ def read_page_run(path: str, policy: str | None = None) -> PageRun:
     Raises:
         InputError: it is no such run, or what it was made of was moved or changed.
     """
-    kind = str(run_data(path).get("kind"))
+    kind = open_run(path).kind or "score"
     if kind not in ("score", "diff"):
         hint = "a page is made of runs of predict, score and diff"
         raise InputError(f"{path} is a run of {kind}: {hint}")

@@ -29,7 +29,8 @@ from planner_eval.results import scored as rows
 from planner_eval.results.columns import Column as Tallies
 from planner_eval.results.report import figures, no_cluster_error
 from planner_eval.results.runs.folder import refuse_unlike as refuse_unlike_runs
-from planner_eval.results.runs.stored import StoredRun, read_stored_run, refuse_damaged, run_data
+from planner_eval.results.runs.run_file import StoredRun, open_run
+from planner_eval.results.runs.stored import read_stored_run, refuse_damaged
 from planner_eval.results.table import MeasuredFigure
 from planner_eval.results.trials import TrialFigure, trial_figure
 
@@ -111,7 +112,7 @@ def read_table_run(path: str) -> TableRun:
     Raises:
         InputError: it is no folder of a run that can be tabled, or it is not done.
     """
-    kind = run_data(path).get("kind")
+    kind = open_run(path).kind
     with refuse_damaged(path):
         if kind == RUN_KIND:
             model_run = read_predicted_run(path)

@@ -41,7 +41,7 @@ from planner_eval.results.views.report import report_data
 if TYPE_CHECKING:
     from planner_eval.results.compare import System
     from planner_eval.results.contrast import Comparison
-    from planner_eval.results.runs.stored import StoredRun
+    from planner_eval.results.runs.run_file import StoredRun
 
 # What keeps runs, works on them in processes and compares them is imported by the functions that need it:
 # a score of two small files in one process starts a quarter faster without.
@@ -338,7 +338,7 @@ def read_stored_score(path: str, cluster: str | None = None) -> Report:
 
 def _read_score(stored: StoredRun) -> _StoredScore:
     from planner_eval.results.compare import System
-    from planner_eval.results.runs.stored import refuse_damaged
+    from planner_eval.results.runs.stored import refuse_damaged, sums_of
 
     path = stored.path
     with refuse_damaged(path):
@@ -347,7 +347,7 @@ def _read_score(stored: StoredRun) -> _StoredScore:
         cluster = options.get("cluster")
         about = Provenance.of(options["about"])
         causes = bool(options.get("causes"))
-        totals = stored.sums(lambda data: Totals(metrics, keys, data, cluster, causes=causes))
+        totals = sums_of(stored, lambda data: Totals(metrics, keys, data, cluster, causes=causes))
         policy = str(options["policy"])
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(

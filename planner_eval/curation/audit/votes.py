@@ -25,7 +25,8 @@ from planner_eval.reading.files.pairing import pair, prefix_ids_by_file, warn_do
 from planner_eval.reading.files.record import Record, read_plan, read_repaired_plan
 from planner_eval.results.findings import Confidence, GoldFinding
 from planner_eval.results.runs.folder import changed_input, inputs_of
-from planner_eval.results.runs.stored import read_stored_run, run_data
+from planner_eval.results.runs.run_file import is_run, open_run
+from planner_eval.results.runs.stored import read_stored_run
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Catalog
@@ -479,9 +480,9 @@ def _read_predictions(name: str, run: Any) -> _Predictions:
     if not isinstance(run, (str, os.PathLike)):
         return _Predictions(DEFAULT_READING.answers(run))
     path = os.fspath(run)
-    if not os.path.lexists(os.path.join(path, "run.json")):
+    if not is_run(path):
         return _read_prediction_file(path, DEFAULT_READING)
-    kind = run_data(path).get("kind")
+    kind = open_run(path).kind or "score"
     if kind == RUN_KIND:
         return _read_prediction_file(os.path.join(path, ROWS_FILE), DEFAULT_READING)
     if kind != "score":

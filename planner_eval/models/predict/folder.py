@@ -38,7 +38,7 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record, read_plan
 from planner_eval.results.runs.folder import Input, Run, claim
-from planner_eval.results.runs.run_file import peek_run
+from planner_eval.results.runs.run_file import open_run
 from planner_eval.results.runs.stored import read_stored_run, refuse_damaged, write_run
 
 RUN_KIND = "predict"
@@ -335,7 +335,7 @@ def run_of_answers(rows: str) -> PredictedRun | None:
         InputError: the run is not done.
     """
     folder = os.path.dirname(rows)
-    if os.path.basename(rows) != ROWS_FILE or peek_run(folder).get("kind") != RUN_KIND:
+    if os.path.basename(rows) != ROWS_FILE or open_run(folder).kind != RUN_KIND:
         return None
     return read_predicted_run(folder)
 

@@ -19,11 +19,10 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import unshipped_rows
 from planner_eval.reading.files.record import digest_origin
 from planner_eval.results.runs.pairs import Job, Part
+from planner_eval.results.runs.run_file import STORES, StoredRun
 from planner_eval.results.runs.stored import (
     SCHEMA,
-    STORES,
     RowsChanged,
-    StoredRun,
     damaged_run_error,
     orphaned_parts_error,
     read_run,
@@ -291,7 +290,7 @@ def refuse_unlike(
     for name in dict.fromkeys([*first.options, *other.options]):
         values = first.options.get(name), other.options.get(name)
         if name not in ignored and values[0] != values[1]:
-            texts = "{} is {} and {}".format(*option_texts(name, *values, first.kind))
+            texts = "{} is {} and {}".format(*option_texts(name, *values, first.kind or ""))
             raise InputError(f"{prefix}: they were scored differently: {texts}")
 
 

@@ -1,10 +1,74 @@
-"""The file ``run.json`` of a run's folder, as far as it tells what kind of run that is."""
+"""What the folder of a run says of itself in its file ``run.json``: of what it was made, and how."""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import Any
+
+from planner_eval.base.named_tuple import NamedTuple
+
+TYPE_CHECKING = False  # typing's own costs start-up, and many commands come here
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+LINES, COLUMNS = "jsonl", "parquet"
+STORES = {LINES: "rows.jsonl", COLUMNS: "rows.parquet"}
+"""The file of all rows, by the store's name."""
+
+
+class StoredRun(NamedTuple):
+    """What the folder of a run says of itself; of another path nothing but the path is known.
+
+    Args:
+        path: The folder.
+        kind: What the run is called: ``"score"``, ``"diff"``, ``"predict"`` and so on.
+        version: The version of this package that made it.
+        options: The job's options.
+        inputs: The files that were read, as JSON data.
+        pairs: How many pairs there are.
+        part: How many pairs make a part.
+        store: In what all rows are kept.
+        given: What was named as predictions, gold and so on.
+        notations: Those that were not shipped, by name, and a digest of each.
+    """
+
+    path: str
+    kind: str | None = None
+    version: str = ""
+    options: Mapping[str, Any] = {}
+    inputs: tuple[Mapping[str, Any], ...] = ()
+    pairs: int = 0
+    part: int = 0
+    store: str = LINES
+    given: Any = None
+    notations: Mapping[str, str] = {}
+
+    @property
+    def benchmark(self) -> str | None:
+        """The benchmark under which it was scored; None where the figures are our own."""
+        return self.options.get("benchmark")
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What it knows of its files."""
+        return self.options.get("about") or {}
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The benchmark's own options that it was scored with."""
+        return {str(name): str(value) for name, value in (self.options.get("settings") or {}).items()}
+
+    @property
+    def golds(self) -> list[tuple[Any, Any]]:
+        """The size and digest of each file of gold plans."""
+        return [(i["size"], i["digest"]) for i in self.inputs if i["role"] == "gold"]
+
+    @property
+    def rows(self) -> str:
+        """The file of all rows."""
+        return os.path.join(self.path, STORES[self.store])
 
 
 def run_file(folder: str) -> str:
@@ -17,11 +81,15 @@ def is_run(path: str) -> bool:
     return os.path.lexists(run_file(path))
 
 
-def peek_run(path: str) -> dict[str, Any]:
-    """What a run says of itself, of any kind; nothing where it is none, or cannot be read."""
+def run_of(path: str, data: Mapping[str, Any]) -> StoredRun:
+    """What a folder says of its run, from the data of its file."""
+    return StoredRun(path, **{name: data[name] for name in StoredRun._fields if name in data})
+
+
+def open_run(path: str) -> StoredRun:
+    """What any path says of a run, which need not be whole."""
     try:
         with open(run_file(path), encoding="utf-8") as stream:
-            data = json.load(stream)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
+            return run_of(path, json.load(stream))
+    except (OSError, ValueError, RecursionError, TypeError):
+        return StoredRun(path)

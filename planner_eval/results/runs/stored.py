@@ -16,7 +16,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import write
 from planner_eval.base.text import JsonObject, to_json
 from planner_eval.results.runs.pairs import JSON, Job, Part
-from planner_eval.results.runs.run_file import is_run, peek_run, run_file
+from planner_eval.results.runs.run_file import COLUMNS, STORES, StoredRun, is_run, run_file, run_of
 from planner_eval.results.runs.work import (
     Mark,
     digest_of,
@@ -213,10 +213,6 @@ def _restore_integers(value: Any) -> Any:
 
 # ----------------------------------------------------------------------
 # The file of all rows of a run: JSON lines or Parquet, written from the parts and held against them.
-LINES, COLUMNS = "jsonl", "parquet"
-STORES = {LINES: "rows.jsonl", COLUMNS: "rows.parquet"}
-"""The file of all rows, by the store's name."""
-
 _CHUNK = 1 << 20
 
 
@@ -371,94 +367,45 @@ class StoredLines(NamedTuple):
             yield from map(json.loads, islice(stream, more, None))
 
 
-class StoredRun(NamedTuple):
-    """What a folder keeps of a run.
+def sums_of(run: StoredRun, fold: Callable[[Any], Any]) -> Any:
+    """The sums of all parts of a run, put together in their order; the rows are held against them.
 
     Args:
-        path: The folder.
-        kind: What the run is called: ``"score"``, ``"diff"`` and so on.
-        version: The version of this package that made it.
-        options: The job's options.
-        inputs: The files that were read, as JSON data.
-        pairs: How many pairs there are.
-        part: How many pairs make a part.
-        store: In what all rows are kept.
-        given: What was named as predictions, gold and so on.
-        notations: Those that were not shipped, by name, and a digest of each.
+        run: The run.
+        fold: Makes sums of their data; of None those over nothing.
+
+    Raises:
+        InputError: the run is not done, or its files are not as it left them.
     """
+    total = fold(None)
+    for mark in _marks_of(run):
+        total.extend(fold(json.loads(mark.sums)))
+    return total
 
-    path: str
-    kind: str
-    version: str
-    options: Mapping[str, Any]
-    inputs: tuple[Mapping[str, Any], ...]
-    pairs: int
-    part: int
-    store: str
-    given: Any = None
-    notations: Mapping[str, str] = {}
 
-    @property
-    def benchmark(self) -> Any:
-        """The benchmark under which it was scored; None where the figures are our own."""
-        return self.options.get("benchmark")
+def lines_of(run: StoredRun) -> StoredLines:
+    """The rows of a run that are JSON lines, which are held against what it knows of them.
 
-    @property
-    def about(self) -> Mapping[str, Any]:
-        """What it knows of its files."""
-        return self.options.get("about") or {}
+    Raises:
+        InputError: as for :func:`sums_of`.
+    """
+    starts = accumulate((mark.size for mark in _marks_of(run)), initial=0)
+    return StoredLines(run.rows, run.part, tuple(starts))
 
-    @property
-    def settings(self) -> dict[str, str]:
-        """The benchmark's own options that it was scored with."""
-        return {str(name): str(value) for name, value in (self.options.get("settings") or {}).items()}
 
-    @property
-    def golds(self) -> list[tuple[Any, Any]]:
-        """The size and digest of each file of gold plans."""
-        return [(i["size"], i["digest"]) for i in self.inputs if i["role"] == "gold"]
-
-    @property
-    def rows(self) -> str:
-        """The file of all rows."""
-        return os.path.join(self.path, STORES[self.store])
-
-    def sums(self, fold: Callable[[Any], Any]) -> Any:
-        """The sums of all parts, put together in their order; the rows are held against them.
-
-        Args:
-            fold: Makes sums of their data; of None those over nothing.
-
-        Raises:
-            InputError: the run is not done, or its files are not as it left them.
-        """
-        total = fold(None)
-        for mark in self._marks():
-            total.extend(fold(json.loads(mark.sums)))
-        return total
-
-    def lines(self) -> StoredLines:
-        """The rows of a run that are JSON lines, which are held against what it knows of them.
-
-        Raises:
-            InputError: as :meth:`sums` does.
-        """
-        starts = accumulate((mark.size for mark in self._marks()), initial=0)
-        return StoredLines(self.rows, self.part, tuple(starts))
-
-    def _marks(self) -> Iterator[Mark]:
-        """The marks of all parts, the rows held against them."""
-        try:
-            chunks = split_pairs(self.pairs, self.part)
-            yield from verified_marks(self.store, self.rows, os.path.join(self.path, "parts"), chunks)
-        except RowsChanged:
-            reason = f"{STORES[self.store]} and parts/ were changed since the run"
-            raise InputError(f"{self.path}: {reason}; repeat the command that made them") from None
-        except FileNotFoundError:
-            reason = "the run is not finished: repeat its command to resume it"
-            raise InputError(f"{self.path}: {reason}") from None
-        except OSError as error:
-            raise unusable_folder_error(self.rows, error) from None
+def _marks_of(run: StoredRun) -> Iterator[Mark]:
+    """The marks of all parts, the rows held against them."""
+    try:
+        chunks = split_pairs(run.pairs, run.part)
+        yield from verified_marks(run.store, run.rows, os.path.join(run.path, "parts"), chunks)
+    except RowsChanged:
+        reason = f"{STORES[run.store]} and parts/ were changed since the run"
+        raise InputError(f"{run.path}: {reason}; repeat the command that made them") from None
+    except FileNotFoundError:
+        reason = "the run is not finished: repeat its command to resume it"
+        raise InputError(f"{run.path}: {reason}") from None
+    except OSError as error:
+        raise unusable_folder_error(run.rows, error) from None
 
 
 @contextmanager
@@ -477,21 +424,6 @@ def refuse_damaged(path: str) -> Iterator[None]:
         raise InputError(
             f"{path}: the run's files are damaged; repeat its command in another folder"
         ) from None
-
-
-def run_data(path: str) -> Mapping[str, Any]:
-    """What a run of any kind wrote of itself.
-
-    Args:
-        path: Its folder.
-
-    Raises:
-        InputError: the folder is none of a run.
-    """
-    data = peek_run(path)
-    if not data:
-        raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
-    return data
 
 
 def read_stored_run(path: str, kind: str) -> StoredRun:
@@ -515,13 +447,9 @@ def read_stored_run(path: str, kind: str) -> StoredRun:
         if data["kind"] != kind:
             hint = f"planeval {kind} with -o DIR/ makes one"
             raise InputError(f"{path} is a run of {data['kind']}, expected one of {kind}: {hint}")
-        inputs = tuple(data["inputs"])
-        pairs, chunk_size, store = int(data["pairs"]), int(data["part"]), data["store"]
-        if store not in STORES:
-            raise ValueError(store)
-        more = data.get("given"), data.get("notations") or {}
-        return StoredRun(
-            path, kind, data["version"], data["options"], inputs, pairs, chunk_size, store, *more
-        )
+        numbers = {name: int(data[name]) for name in ("pairs", "part")}
+        if data["store"] not in STORES:
+            raise ValueError(data["store"])
+        return run_of(path, {**data, **numbers, "inputs": tuple(data["inputs"])})
     except (ValueError, KeyError, TypeError):
         raise damaged_run_error(path) from None
