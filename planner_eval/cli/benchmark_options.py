@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
 
 
-OVERRIDDEN_OPTIONS = (
-    "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
-    "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
-    "causes",
+OVERRIDDEN_READING = (
+    "dialect", "turn", "wrappers", "repair", "compute", "gold_dialect", "gold_id_field", "gold_text_field",
+    "policy",
 )  # fmt: skip
+OVERRIDDEN_OPTIONS = (*OVERRIDDEN_READING, "infer", "metrics", "keys", "cluster", "every", "causes")
 """Options that a benchmark's own rules leave without effect."""
 
 

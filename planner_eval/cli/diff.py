@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -25,14 +24,13 @@ from planner_eval.cli.output import FINDING_ASPECTS, RESULT_ASPECTS, Output, emi
 from planner_eval.cli.pairs import chosen_policy, pair_options, read_sides, work_settings
 from planner_eval.cli.sources import id_option, original_names, refuse_absent, refuse_runs, say_unmet_facts
 from planner_eval.cli.terminal import is_colored
-from planner_eval.cli.workers import PART_OPTIONS, Work, WorkResult, run_job, stored_work_options
+from planner_eval.cli.workers import PART_OPTIONS, Work, run_job, stored_work_options
 
 if TYPE_CHECKING:
     from planner_eval.comparison.evaluate import PairedFiles
     from planner_eval.comparison.rows import Row
     from planner_eval.reading.files.record import Record
     from planner_eval.results.pair_sums import DiffSums
-    from planner_eval.results.runs.diff_job import DiffJob
     from planner_eval.results.runs.jobs import Effects
 
 
@@ -113,17 +111,17 @@ def command(
     row_format = RowSettings(form, many or bool(result.folder), places, structure, each)
     located = places or shows(form, "data", "records", *FINDING_ASPECTS)
     reading = {**how._asdict(), "ids": wanted}
-    job = DiffJob(chosen_policy(policy), reading, row_format, located, output.failures, paired.gold_named)
     rows: list[Row] = []
-    if result.drawn or seconds is not None or tools is not None:
-        running = _compare_in_process(job, paired, rows, effects, work)
-    else:
-        files = (("pred", paired.pred), ("gold", paired.gold))
-        running = run_job(
-            job, paired.pairs, work, files, folder=result.folder, given=[file.name for _, file in files],
-            used=[("wrappers", name) for name in click.get_current_context().meta.get("wrappers", ())],
-        )  # fmt: skip
-    with running as (sums, lines):
+    together = result.drawn or seconds is not None or tools is not None
+    job = DiffJob(
+        chosen_policy(policy), reading, row_format, located, output.failures, paired.gold_named, effects,
+        rows.append if together else None,
+    )  # fmt: skip
+    files = () if together else (("pred", paired.pred), ("gold", paired.gold))
+    with run_job(
+        job, paired.pairs, work, files, folder=result.folder, given=[file.name for _, file in files],
+        used=[("wrappers", name) for name in click.get_current_context().meta.get("wrappers", ())],
+    ) as (sums, lines):  # fmt: skip
         refuse_unknown_names(paired, sums.names, job.policy)
         if result.drawn:
             _draw([*zip(rows, paired.pairs, strict=True)], output, look)
@@ -254,16 +252,6 @@ def _effects_of(
         return {**outcome.to_dict(), "values": outcome.values()} if values else outcome.to_dict()
 
     return effects
-
-
-@contextmanager
-def _compare_in_process(
-    job: DiffJob, paired: PairedFiles, rows: list[Row], effects: Effects | None, work: Work
-) -> Iterator[WorkResult]:
-    """All pairs compared in this process, for what is done with their plans."""
-    sums = job.fold()
-    lines = job.rows(paired.pairs, sums, rows.append, effects)
-    yield WorkResult(sums, list(work.counted(lines, len(paired.pairs), "pairs")))
 
 
 def _draw(pairs: Sequence[tuple[Row, Sequence[Record | None]]], output: Output, look: DrawingOptions) -> None:

@@ -169,7 +169,11 @@ def _read_runs(
     named = judging.policy or (None if first.policy.name == "default" else first.policy.name)
     metrics, causes = judging.metrics or first.metrics, judging.causes or any(run.causes for run in runs)
     view = view._replace(
-        command=[diff_command(*run.run.given[:2], run.paired, named, run.wrappers) for run in runs],
+        command=[
+            diff_command(pred, gold, run.paired, named, run.wrappers)
+            for run in runs
+            for pred, gold in [run.run.given]
+        ],
         stored=() if causes else [run.stored(metrics) for run in runs],
     )
     by, cluster = judging.keys or first.by, judging.cluster or first.cluster

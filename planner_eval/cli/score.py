@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -245,12 +245,13 @@ def _score(
     systems: Systems, judging: Judging, view: FigureView, output: Output, work: Work, *, alone: bool
 ) -> tuple[Report, FigureView]:
     """The figures of a file of answers or of a run, and which are shown; the page is written if asked for."""
-    path, stored, pairings = systems.paths[0], None, []
+    path, pairings = systems.paths[0], []
+    report: Any = None
     if systems.gold is None:
         from pathlib import Path
 
-        stored = pe.score(Path(path), cluster=judging.cluster)
-        view = _choose_figures_of_run(view, judging.metrics, path, [f.name for f in stored.figures])
+        report = pe.score(Path(path), cluster=judging.cluster)
+        view = _choose_figures_of_run(view, judging.metrics, path, [f.name for f in report.figures])
         judging = Judging(cluster=judging.cluster)
     else:
         answers, golds = systems.read()
@@ -260,17 +261,19 @@ def _score(
         # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
         shown = () if output.folder else view.shown
         judging = judging._replace(metrics=judging.metrics or _counted(shown, output.limits))
-    report = stored
     if output.shows("page"):
         from planner_eval.cli.report import page_of, page_settings, write_page
 
         shown_pairs = page_settings(only=output.failures)
-        report = write_page(page_of(systems, judging, shown_pairs, work, pairings=pairings), output.file)
-    elif stored is None:
+        page = page_of(systems, judging, shown_pairs, work, pairings=pairings)
+        page_report = write_page(page, output.file)
+        report = report or page_report
+    elif report is None:
         how = {**judging.settings(), **work_settings(work, pairings[0], output.folder)}
         report = pe.score(pairings[0], **how)
-    note(*(stored.about.notes if stored is not None else ()))
-    return stored or report, view
+    if systems.gold is None:
+        note(*report.about.notes)
+    return report, view
 
 
 def _write_report(report: Report, output: Output, view: FigureView) -> int:
@@ -286,7 +289,7 @@ def _write_report(report: Report, output: Output, view: FigureView) -> int:
         left_out = _left_out_cases(about)
         without = None if output.doubts is None else pe.leave_out_doubts(report, output.doubts)
         states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
-        shown = {"failures": failures, "limits": limits, "beside": left_out}
+        shown: dict[str, Any] = {"failures": failures, "limits": limits, "beside": left_out}
         output.emit_result(
             partial(write_report, report, view=view, without=without, **shown),
             partial(report_cases, report, **shown),

@@ -12,7 +12,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.output_files import write
 from planner_eval.base.text import format_count, printable
-from planner_eval.cli.benchmark_options import parse_settings
+from planner_eval.cli.benchmark_options import OVERRIDDEN_READING, parse_settings
 from planner_eval.cli.options import COUNT, Seconds, as_command, is_option_passed, note, option, refuse_idle
 from planner_eval.cli.output import Output, output_options
 from planner_eval.cli.pairs import chosen_policy, read_sides, written_pair_options
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from planner_eval.curation.shrink.shrink import Shrunk, ShrunkSide
-
-
-_OVERRIDDEN_OPTIONS = (
-    "turn", "wrappers", "repair", "compute", "dialect", "gold_dialect", "gold_id_field", "gold_text_field",
-    "folder", "policy",
-)  # fmt: skip
-"""Options that a benchmark's own rules leave without effect."""
 
 
 @as_command("shrink", pred="PRED", gold="GOLD|DATASET")
@@ -92,7 +85,7 @@ def command(
     refuse_idle(
         ("benchmark figure settings", scored, "with --differs official:corrected"),
         (
-            _OVERRIDDEN_OPTIONS,
+            (*OVERRIDDEN_READING, "folder"),
             not scored,
             "without --differs: a benchmark has its own notation and metrics",
         ),

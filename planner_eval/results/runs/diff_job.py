@@ -34,6 +34,8 @@ class DiffJob:
         located: Find the places of calls and arguments in the texts.
         failures: Leave out what is the same.
         gold_named: Whether gold's records have ids.
+        effects: Runs the plans of a row, whose prediction's and gold's records it is given; in one process.
+        seen: Is given each row; in one process.
     """
 
     kind = "diff"
@@ -44,6 +46,8 @@ class DiffJob:
     located: bool = False
     failures: bool = False
     gold_named: bool = False
+    effects: Effects | None = None
+    seen: Callable[[Row], object] | None = None
 
     def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
@@ -70,27 +74,19 @@ class DiffJob:
         """Sums over no rows, or those that were kept as data."""
         return DiffSums(self.policy, data)
 
-    def rows(
-        self,
-        pairs: Iterable[Pair],
-        fold: DiffSums,
-        seen: Callable[[Row], object] | None = None,
-        effects: Effects | None = None,
-    ) -> Iterator[str]:
+    def rows(self, pairs: Iterable[Pair], fold: DiffSums) -> Iterator[str]:
         """A line a pair, "" for one that is left out; adds each to the sums.
 
         Args:
             pairs: Neighbouring pairs; those of a part know the position of their first, which names a pair
                 where gold has no ids.
             fold: The sums.
-            seen: Is given each row.
-            effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
         policy = intern_policy(self.policy)
         evaluation = evaluation_of(self.reading, policy, located=self.located, gold_named=self.gold_named)
 
         def compared(records: PairReading) -> tuple[Record | None, Row]:
-            row = compare(records, evaluation, effects)
+            row = compare(records, evaluation, self.effects)
             if self.told.form == PATCH:
                 row = row._replace(id=patch_name(row.id, records.pred, records.gold))
             return records.pred or records.gold, row
@@ -98,6 +94,6 @@ class DiffJob:
         for record, row in run_stages(pairs, evaluation.read, compared):
             is_shown = not (self.failures and row.state == "same" and not has_different_effects(row))
             fold.add(row, shown=is_shown)
-            if seen is not None:
-                seen(row)
+            if self.seen is not None:
+                self.seen(row)
             yield format_row(row, record, self.told) if is_shown else ""
