@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypedDict, Unpack, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import service
-from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, read_shared_gold
+from planner_eval.comparison.evaluate import Progress, pair, read_shared_gold
 from planner_eval.comparison.metrics import choose_metrics
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
@@ -136,7 +136,8 @@ def compare(  # noqa: PLR0913 - the options of a public function
             runs, called, seed=seed, cluster=cluster
         )
         return under_benchmark
-    pairings = pair_systems(systems, second if gold is None else gold, reading)
+    right = read_shared_gold(second if gold is None else gold, reading)
+    pairings = [repair_predictions(pair(system, right, reading=reading)) for system in systems]
     chosen, names_of_metrics, keys = (
         policy_of(policy),
         choose_metrics(metrics),
@@ -158,12 +159,6 @@ def compare(  # noqa: PLR0913 - the options of a public function
         scored, names_of_metrics, names=called, made=made, by=keys, seed=seed, cluster=cluster
     )
     return comparison if gold is None else comparison.contrasts[0]
-
-
-def pair_systems(systems: Sequence[Source], gold: Source, reading: Reading) -> list[PairedFiles]:
-    """The pairs of systems with one set of gold plans, predictions repaired unless the user said otherwise."""
-    right = read_shared_gold(gold, reading)
-    return [repair_predictions(pair(system, right, reading=reading)) for system in systems]
 
 
 def _refuse_plans_for_systems(systems: Any) -> None:

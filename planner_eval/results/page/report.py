@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from planner_eval._version import __version__
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.text import JsonObject
-from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, report_progress
+from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, read_shared_gold, report_progress
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.metrics.facts import Counts
@@ -24,7 +24,7 @@ from planner_eval.reading.files.recorded_runs import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.results.causes import CauseSum
 from planner_eval.results.compare import System, comparison_of, signature_of
-from planner_eval.results.compare_systems import Systems, pair_systems
+from planner_eval.results.compare_systems import Systems
 from planner_eval.results.contrast import Contrast
 from planner_eval.results.page.lines import PageJob
 from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
@@ -442,7 +442,8 @@ def _pair_systems(
     called = system_names(pred, names)
     if all(isinstance(p, PairedFiles) for p in pred):
         return [repair_predictions(p) for p in pred], called
-    return pair_systems(pred, gold, reading), called
+    right = read_shared_gold(gold, reading)
+    return [repair_predictions(pair(p, right, reading=reading)) for p in pred], called
 
 
 def _system_names(names: Any, system: PairedFiles) -> Sequence[str]:
