@@ -6,8 +6,7 @@ import math
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
-from operator import add
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval._version import __version__
@@ -63,13 +62,6 @@ class SampleRuns(NamedTuple):
     metrics: tuple[str, ...]
 
 
-class _Label(NamedTuple):
-    """What a figure of rows is called, and whether it is a number from 0 to 1 and not counts."""
-
-    text: str
-    plain: bool
-
-
 def collect_samples(
     systems: Sequence[Scored],
     files: Sequence[str],
@@ -86,29 +78,27 @@ def collect_samples(
         cluster: The key that says in which cluster a sample lies, see :func:`key_of`.
         samples: The samples by id, where the scores do not hold them.
     """
-    names: dict[str, None] = {}
     variants = list(systems[0].reports)
-    for variant in reversed(variants):
-        names[_figure_label(variant, SOLVED, variants)] = None
-    labels: dict[tuple[str, str], _Label] = {}
+    shares: list[dict[str, dict[str, Share | None]]] = [{} for _ in systems]
     for variant in variants:
         reports = [system.reports[variant] for system in systems]
-        for name, plain in _share_figures(reports).items():
-            adds_up = all(_is_sum_of_samples(report, name, plain) for report in reports)
-            labels[variant, name] = _Label(
-                _figure_label(variant, name + SAMPLES_SUFFIX * (not adds_up), variants), plain
-            )
-    names |= dict.fromkeys(label.text for label in labels.values())
+        for name, plain in {SOLVED: True, **_share_figures(reports)}.items():
+            of_systems = [shares_of(report, name, plain) for report in reports]
+            adds_up = name == SOLVED or all(map(_is_sum_of_samples, reports, repeat(name), of_systems))
+            label = _figure_label(variant, name + SAMPLES_SUFFIX * (not adds_up), variants)
+            for by_label, by_sample in zip(shares, of_systems, strict=True):
+                by_label[label] = by_sample
     runs = []
-    for system, file in zip(systems, files, strict=True):
+    for system, file, by_label in zip(systems, files, shares, strict=True):
         samples_by_id = samples or {sample.id: sample for sample, _ in system.matched.records}
         keys = (
             {}
             if cluster is None
             else {name: key_of(sample, cluster) for name, sample in samples_by_id.items()}
         )
-        runs.append(tuple(_rows(system, file, labels, cluster, keys)))
-    return SampleRuns(tuple(runs), tuple(names))
+        runs.append(tuple(_rows(system, file, by_label, cluster, keys)))
+    solved = [_figure_label(variant, SOLVED, variants) for variant in reversed(variants)]
+    return SampleRuns(tuple(runs), tuple(dict.fromkeys([*solved, *shares[0]])))
 
 
 def _figure_label(variant: str, name: str, variants: Sequence[str]) -> str:
@@ -138,20 +128,18 @@ def _row_share(row: SampleScore, name: str, plain: bool) -> Share | None:
     return Share(0, 1) if share is None and plain and row.error else share
 
 
-def shares_of(report: Report, name: str) -> dict[str, Share | None]:
+def shares_of(report: Report, name: str, plain: bool) -> dict[str, Share | None]:
     """A figure of each sample, all answers to it summed up; None of a sample that has none.
 
     Args:
         report: The rows.
         name: The figure, as rows call it; :data:`SOLVED` is whether they count as solved.
+        plain: Whether it is a number from 0 to 1, and not counts.
 
     >>> report = Report("x", "official", 1, rows=(SampleScore("a", True), SampleScore("a", False)))
-    >>> shares_of(report, SOLVED), shares_of(report, "f1")
+    >>> shares_of(report, SOLVED, True), shares_of(report, "f1", True)
     ({'a': Share(part=1, whole=2)}, {'a': None})
     """
-    plain = all(
-        figure.denominator is None for row in report.rows for figure in row.figures if figure.name == name
-    )
     shares: dict[str, Share | None] = {}
     for row in report.rows:
         share = Share(int(row.ok), 1) if name == SOLVED else _row_share(row, name, plain)
@@ -160,13 +148,11 @@ def shares_of(report: Report, name: str) -> dict[str, Share | None]:
     return shares
 
 
-def _is_sum_of_samples(report: Report, name: str, plain: bool) -> bool:
+def _is_sum_of_samples(report: Report, name: str, shares: Mapping[str, Share | None]) -> bool:
     """Whether the samples' figures sum up to the benchmark's own figure of that name."""
     own_value = next((figure.value for figure in report.figures if figure.name == name), None)
-    shares = [_row_share(row, name, plain) for row in report.rows]
-    numerator, denominator = (
-        sum(getattr(share, field) for share in shares if share) for field in ("part", "whole")
-    )
+    present = [share for share in shares.values() if share is not None]
+    numerator, denominator = sum(share.part for share in present), sum(share.whole for share in present)
     return (
         isinstance(own_value, (int, float))
         and bool(denominator)
@@ -189,29 +175,24 @@ def key_of(sample: Sample, key: str) -> str | None:
 def _rows(
     scored: Scored,
     file: str,
-    labels: Mapping[tuple[str, str], _Label],
+    shares: Mapping[str, Mapping[str, Share | None]],
     cluster: str | None,
     clusters: Mapping[str, str | None],
 ) -> Iterator[rows.ScoredRow]:
-    variants = list(scored.reports)
-    samples: dict[str, dict[str, list[SampleScore]]] = {}
-    for variant, report in scored.reports.items():
-        for row in report.rows:
-            samples.setdefault(row.id, {}).setdefault(variant, []).append(row)
+    answers: dict[str, list[SampleScore]] = {}
+    for row in [*scored.reports.values()][-1].rows:
+        answers.setdefault(row.id, []).append(row)
     readings = _readings(scored)
     missing, unreadable = set(scored.matched.missing), set(scored.lost)
-    for name, scores in samples.items():
-        tallies: dict[str, Share | None] = {}
-        for variant, answers in scores.items():
-            solved = Share(sum(row.ok for row in answers), len(answers))
-            tallies[_figure_label(variant, SOLVED, variants)] = solved
-            tallies |= _tallies(variant, answers, labels)
-        last = scores[variants[-1]]
-        state, reason = _sample_state(last, [reading.code for reading in readings[name]])
+    for name, scores in answers.items():
+        tallies: dict[str, Share | None] = {
+            label: share for label, by_sample in shares.items() if (share := by_sample[name]) is not None
+        }
+        state, reason = _sample_state(scores, [reading.code for reading in readings[name]])
         if name in missing:
             state, reason = "absent", "there is no answer"
         elif name in unreadable:
-            state, reason, tallies = "gold_unreadable", last[0].error or "", {}
+            state, reason, tallies = "gold_unreadable", scores[0].error or "", {}
         key = clusters.get(name)
         keys = {} if cluster is None or key is None else {cluster: key}
         repaired = state in ("same", "different") and any(reading.mended for reading in readings[name])
@@ -298,18 +279,6 @@ def _sample_state(answers: Sequence[SampleScore], codes: Sequence[str | None]) -
     if len(unread) < len(codes):  # of several answers one can be read
         return "different", reason or "not solved"
     return unread_state(ParseError("", code=unread[0])), reason or unread[0]
-
-
-def _tallies(
-    variant: str, answers: Sequence[SampleScore], labels: Mapping[tuple[str, str], _Label]
-) -> dict[str, Share | None]:
-    tallies: dict[str, Share | None] = {}
-    for (under, name), label in labels.items():
-        if under == variant:
-            shares = [share for row in answers if (share := _row_share(row, name, label.plain)) is not None]
-            if shares:
-                tallies[label.text] = reduce(add, shares)
-    return tallies
 
 
 # ----------------------------------------------------------------------

@@ -299,7 +299,8 @@ class BenchmarkSource:
     ) -> dict[str, Share | None]:
         """Of each sample what adds up to a figure; empty where nothing does."""
         for name in column.of:
-            shares = shares_of(report, name)
+            of_rows = (figure for row in report.rows for figure in row.figures if figure.name == name)
+            shares = shares_of(report, name, all(figure.denominator is None for figure in of_rows))
             tallies = {key: shares.get(key) for key in self.samples() if key in ids}
             present = [share for share in tallies.values() if share is not None]
             part_total, whole_total = (
