@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypedDict, Unpack, overload
 
 from planner_eval.base.errors import (
     FLAG,
@@ -294,29 +294,6 @@ def _stored_rows(rows: str, count: int, keeps: object = None) -> StoredRows:
     return StoredRows(rows, count, keeps)
 
 
-class _StoredScore(NamedTuple):
-    """What a folder keeps of a run that was scored."""
-
-    run: StoredRun
-    metrics: tuple[str, ...]
-    keys: tuple[str, ...]
-    cluster: str | None
-    policy: str
-    system: System
-
-    def clustered(self, requested: str | None) -> str | None:
-        """The clusters that it was scored with, or those that are asked for, which its rows have to name.
-
-        Raises:
-            InputError: they do not.
-        """
-        if requested not in (None, self.cluster, *self.keys):
-            raise InputError(
-                f"{self.run.path} was not scored with --cluster {requested}: score it again with that option"
-            )
-        return requested or self.cluster
-
-
 def read_stored_score(path: str, cluster: str | None = None) -> Report:
     """The report of a run that was scored.
 
@@ -329,33 +306,42 @@ def read_stored_score(path: str, cluster: str | None = None) -> Report:
     """
     from planner_eval.results.runs.stored import read_stored_run
 
-    stored = _read_score(read_stored_run(path, "score"))
-    rows, totals, about, _ = stored.system
-    if stored.clustered(cluster) != stored.cluster:
-        totals.recluster(rows, cluster)
-    return report_of(totals, rows, about, policy=stored.policy, version=stored.run.version)
+    run = read_stored_run(path, "score")
+    rows, totals, about, _ = _read_score(run)
+    if (chosen := _choose_cluster(run, totals, cluster)) != totals.cluster:
+        totals.recluster(rows, chosen)
+    return report_of(totals, rows, about, policy=str(run.options["policy"]), version=run.version)
 
 
-def _read_score(stored: StoredRun) -> _StoredScore:
+def _read_score(run: StoredRun) -> System:
+    """What the predictions of a run came to."""
     from planner_eval.results.compare import System
     from planner_eval.results.runs.stored import refuse_damaged, sums_of
 
-    path = stored.path
-    with refuse_damaged(path):
-        options: Any = stored.options
-        metrics, keys = tuple(options["metrics"]), tuple(options["keys"])
-        cluster = options.get("cluster")
-        about = Provenance.of(options["about"])
-        causes = bool(options.get("causes"))
-        totals = sums_of(stored, lambda data: Totals(metrics, keys, data, cluster, causes=causes))
-        policy = str(options["policy"])
+    with refuse_damaged(run.path):
+        options = run.options
+        metrics, keys, cluster = tuple(options["metrics"]), tuple(options["keys"]), options.get("cluster")
+        about, causes = Provenance.of(options["about"]), bool(options.get("causes"))
+        totals = sums_of(run, lambda data: Totals(metrics, keys, data, cluster, causes=causes))
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(
-            f"{path}: the run has the metric {unknown[0]!r}, which this version does not "
+            f"{run.path}: the run has the metric {unknown[0]!r}, which this version does not "
             "support; repeat the run"
         )
-    system = System(_stored_rows(stored.rows, stored.pairs), totals, about, bool(options.get("repair")))
-    return _StoredScore(stored, metrics, keys, cluster, policy, system)
+    return System(_stored_rows(run.rows, run.pairs), totals, about, bool(options.get("repair")))
+
+
+def _choose_cluster(run: StoredRun, totals: Totals, requested: str | None) -> str | None:
+    """The clusters that a run was scored with, or those that are asked for, which its rows have to name.
+
+    Raises:
+        InputError: they do not.
+    """
+    if requested not in (None, totals.cluster, *totals.by):
+        raise InputError(
+            f"{run.path} was not scored with --cluster {requested}: score it again with that option"
+        )
+    return requested or totals.cluster
 
 
 def compare_stored_runs(
@@ -381,19 +367,16 @@ def compare_stored_runs(
     from planner_eval.results.compare import comparison_of, signature_of
     from planner_eval.results.runs.folder import refuse_unlike
 
-    stored = [_read_score(run) for run in runs]
-    first = stored[0]
-    for other in stored[1:]:
+    systems = [_read_score(run) for run in runs]
+    first, totals = runs[0], systems[0].totals
+    for other in runs[1:]:
         # What root causes cost is no part of a comparison.
-        refuse_unlike(first.run, other.run, ignored=("about", "causes"))
+        refuse_unlike(first, other, ignored=("about", "causes"))
     for key in by:
-        if key not in first.keys:
-            raise InputError(
-                f"{first.run.path} was not scored with --by {key}: score it again with that option"
-            )
-    systems = [s.system for s in stored]
-    made = signature_of(systems, names, first.policy, version=first.run.version)
-    cluster = first.clustered(cluster)
+        if key not in totals.by:
+            raise InputError(f"{first.path} was not scored with --by {key}: score it again with that option")
+    made = signature_of(systems, names, str(first.options["policy"]), version=first.version)
+    cluster = _choose_cluster(first, totals, cluster)
     return comparison_of(
-        systems, first.metrics, names=names, made=made, by=by or first.keys, seed=seed, cluster=cluster
+        systems, totals.metrics, names=names, made=made, by=by or totals.by, seed=seed, cluster=cluster
     )
