@@ -28,7 +28,7 @@ from planner_eval.comparison.policy.values import (
     remove_blanks,
 )
 from planner_eval.plan.model import Call, Plan
-from tests.conftest import ROOT, AsKept, examples, tables
+from tests.conftest import ROOT, AsKept, examples, tabled, tables
 from tests.inside import planeval
 
 TABLES = tables(__file__)
@@ -48,6 +48,12 @@ def test_a_form_is_read_as_the_table_says(case: dict[str, Any]) -> None:
         assert read == Decimal(wanted)
     else:
         assert (type(read), read) == (type(wanted), wanted)
+
+
+@tabled("compare, written, wanted")
+def test_a_form_at_a_bound_is_read_or_left_as_it_is(compare: str, written: Any, wanted: Any) -> None:
+    read = LEAF_NORMALISERS[compare](written)
+    assert (type(read), read) == (type(wanted), wanted)
 
 
 def test_what_is_said_of_a_value_beside_another(as_kept: AsKept) -> None:
