@@ -348,6 +348,14 @@ def test_what_is_said(what: str, pred: list[Any], gold: list[Any], wanted: list[
     assert diff(apply_patch(found.pred, json.loads(json.dumps(make_patch(found)))), found.gold).same
 
 
+@tabled("what, pred, gold, told, edits", ids=[row[0] for row in TABLES["what_is_told"]])
+def test_what_is_told(what: str, pred: str, gold: str, told: list[str], edits: list[str]) -> None:
+    found = diff(steps(pred), steps(gold))
+    assert diff_text(found).split("\n") == told, what
+    assert edits_of(found) == edits
+    assert diff(apply_patch(found.pred, json.loads(json.dumps(make_patch(found)))), found.gold).same
+
+
 def test_every_place_of_an_edit_is_in_data_and_drawn() -> None:
     found = diff(calls("f(a=1, b=2)"), calls("f(a=2, b=1)"))
     (edit,) = diff_data(found)["edits"]
