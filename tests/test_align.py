@@ -11,7 +11,14 @@ import pytest
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.matching import blocks
 from planner_eval.comparison.matching.align import Alignment, align, match
-from planner_eval.comparison.matching.likeness import Tool, _augment, assign
+from planner_eval.comparison.matching.likeness import (
+    Tool,
+    _augment,
+    assign,
+    is_related_name,
+    is_similar_name,
+    likeness,
+)
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.comparison.matching.ranks import Ranks
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
@@ -47,6 +54,17 @@ def test_large_assignment_agrees_with_the_small_one() -> None:
     random = Random(5)
     costs = [[random.randint(0, 99) for _ in range(60)] for _ in range(60)]
     assert sum(costs[r][c] for r, c in assign(costs)) == sum(costs[r][c] for r, c in _augment(costs))
+
+
+@tabled("first, second, wanted")
+def test_likeness_by_hand(first: Value, second: Value, wanted: float) -> None:
+    assert likeness(first, second) == likeness(second, first) == wanted
+
+
+@tabled("first, second, similar, related")
+def test_names_that_are_alike(first: str, second: str, similar: bool, related: bool) -> None:
+    assert [is_similar_name(first, second), is_related_name(first, second)] == [similar, related]
+    assert [is_similar_name(second, first), is_related_name(second, first)] == [similar, related]
 
 
 def test_equal_calls_first_then_the_nearest() -> None:
