@@ -172,6 +172,14 @@ def test_in_a_huge_block_calls_that_share_rare_values_are_partners(
     assert (sorted(map(list, found.alignment.pairs)), found.proved) == (pairs, False)
 
 
+@tabled("what, pred, gold, pairs")
+def test_calls_of_two_tools_are_partners_on_a_ground(
+    what: str, pred: str, gold: str, pairs: list[list[int]]
+) -> None:
+    found = align(parse(pred, dialect="code"), parse(gold, dialect="code"))
+    assert sorted(map(list, found.pairs)) == pairs, what
+
+
 def test_many_replaced_calls_say_that_nothing_is_proved() -> None:
     gold = Plan(tuple(Call(f"c{i}", f"f{i}", (("x", i),)) for i in range(60)))
     pred = Plan(tuple(Call(f"c{i}", f"g{i}", (("x", i),)) for i in range(60)))
