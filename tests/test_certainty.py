@@ -4,6 +4,7 @@ import json
 from math import comb
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from planner_eval.results.intervals import (
 from tests import certainty
 from tests.build import jsonl
 from tests.certainty import SIZES
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 
 PAGE = ROOT / "docs" / "examples" / "certainty.md"
@@ -76,6 +77,34 @@ def test_figures_lie_in_their_intervals(ours: list[tuple[int, int]], theirs: lis
         assert gap.low < gap.high
         back = differences({"calls": Column((b, a) for a, b in both)})["calls"]
         assert (back.low, back.high) == (pytest.approx(-gap.high), pytest.approx(-gap.low))
+
+
+def column(samples: list[list[float]], clusters: list[str] | None) -> Column:
+    """Samples by their numbers, one system's or two's, each so many times."""
+    filled = Column()
+    for (*numbers, times), cluster in zip(samples, clusters or [None] * len(samples), strict=True):
+        shares = [Share(*numbers[side : side + 2]) for side in range(0, len(numbers), 2)]
+        for _ in range(int(times)):
+            filled.add(shares[0] if len(shares) == 1 else tuple(shares), cluster)
+    return filled
+
+
+def near(numbers: list[Any] | None) -> list[Any] | None:
+    """What equals these values but for the last digits of floats."""
+    return numbers and [pytest.approx(x, rel=1e-9, abs=1e-13) if isinstance(x, float) else x for x in numbers]
+
+
+@tabled("metric, samples, clusters, expected")
+def test_intervals_of_few_samples(metric: str, samples: Any, clusters: Any, expected: Any) -> None:
+    """By scipy, from the formulas of the docstrings."""
+    span = intervals({metric: column(samples, clusters)})[metric]
+    assert (span and [*span]) == near(expected)
+
+
+@tabled("metric, samples, clusters, expected")
+def test_differences_of_few_samples(metric: str, samples: Any, clusters: Any, expected: Any) -> None:
+    """Value, interval, probability and test: all ways of exchanging samples counted one by one."""
+    assert [*differences({metric: column(samples, clusters)})[metric]] == near(expected)
 
 
 def test_quantiles_are_scipys() -> None:

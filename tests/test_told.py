@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 
+import planner_eval as pe
 from planner_eval.comparison.diff import diff, explain
 from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.names import MAX_VALUE_LENGTH
 from planner_eval.comparison.explanation.sentences import mark_differences
 from planner_eval.comparison.matching.align import match
 from planner_eval.plan.model import Call, Plan
-from planner_eval.results.views.rows import MAX_LINES, diff_text
-from tests.conftest import ROOT
+from planner_eval.results.views.rows import MAX_LINES, describe_before_cut, diff_text
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 from tests.test_compared import COUNT, POLICIES, pair
 
@@ -45,6 +46,22 @@ def test_what_is_said(case: Path, tmp_path: Path, request: Any, monkeypatch: Any
     if request.config.getoption("--update-cases"):
         case.write_text("".join(now), encoding="utf-8")
     assert case.read_text(encoding="utf-8") == "".join(now)
+
+
+def plan(text: str) -> Plan:
+    """The calls between semicolons; none of an empty text."""
+    return pe.parse(text.replace(";", "\n")) if text else Plan(())
+
+
+@tabled("pred, gold, told")
+def test_what_stood_before_a_cut(pred: str, gold: str | None, told: str) -> None:
+    """How far it is right, and whether it went round in a circle."""
+    assert describe_before_cut(plan(pred), None if gold is None else plan(gold)) == told
+
+
+@tabled("pred, gold, options, told")
+def test_of_two_plans_this_is_told(pred: str, gold: str, options: dict[str, bool], told: list[str]) -> None:
+    assert diff_text(diff(plan(pred), plan(gold)), **options).split("\n") == told
 
 
 NUMBERS = re.compile(r"[(‹](?:call (\d+)(?:, gold's (\d+))?|gold's call (\d+))[):›]")

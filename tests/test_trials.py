@@ -10,8 +10,17 @@ import pytest
 import planner_eval as pe
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.recorded_runs import recorded_verdict
-from planner_eval.results.trials import pass_at_k, pass_estimates, pass_hat_k
+from planner_eval.results.trials import (
+    TrialSums,
+    pass_at_k,
+    pass_estimates,
+    pass_hat_k,
+    trial_lines,
+    trial_report,
+    trial_rows,
+)
 from tests.build import jsonl
+from tests.conftest import tabled
 
 from .inside import planeval
 
@@ -146,6 +155,13 @@ def test_pass_k_of_the_published_rewards_is_what_the_paper_prints(reference: Pat
 def test_the_mean_of_pass_1_is_the_mean() -> None:
     counts = [(4, 1), (4, 3), (4, 4)]
     assert pass_estimates(counts)[0].hat == pass_estimates(counts)[0].at == pytest.approx(8 / 12)
+
+
+@tabled("sums, word, told")
+def test_what_is_told_of_trials(sums: Any, word: str, told: Any) -> None:
+    """Sentences, and the rows of the table; nothing without two trials of a task or a recorded verdict."""
+    report = trial_report(TrialSums(sums))
+    assert (report and [[*trial_lines(report, word)], trial_rows(report)]) == told
 
 
 @pytest.mark.more
