@@ -14,6 +14,7 @@ from planner_eval.base.errors import InputError, PairingError
 from planner_eval.results.agreement import kappa
 from planner_eval.results.intervals import proportion, sign_test
 from tests import inside
+from tests.conftest import tabled
 
 
 def planeval(*argv: str, typed: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -71,6 +72,17 @@ def test_verdicts_that_all_agree_do_not_prove_that_all_will() -> None:
     assert span is not None
     assert span.low == pytest.approx(1 - 2 * (1 - 0.025 ** (1 / 10)))
     assert span.high == 1
+
+
+@tabled("cells, value, low, high, method")
+def test_the_interval_of_kappa(
+    cells: list[list[int]], value: float, low: float, high: float, method: str
+) -> None:
+    """By what each record changes kappa, its derivative taken numerically, and scipy's quantiles."""
+    found = next(one for one in pe.agree(*spread(cells, "ynz"[: len(cells)])).figures if one.name == "kappa")
+    assert found.interval is not None
+    assert [found.value, *found.interval[:2]] == pytest.approx([value, low, high], rel=1e-9)
+    assert found.interval.method == method
 
 
 @given(st.lists(st.lists(st.integers(0, 30), min_size=3, max_size=3), min_size=3, max_size=3))

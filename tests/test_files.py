@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,6 +79,27 @@ def test_records(tmp_path: Path, content: object, ids: list[str | None]) -> None
     assert [r.id for r in found.records] == ids
     for record in found.records:
         read_plan(record)
+
+
+def told_of(path: str, folder: Path, options: Any) -> list[str]:
+    """Whether a file is one plan, or which field of its records holds one; each record's id, line, calls."""
+    try:
+        found = read_file(path, **options)
+    except InputError as error:
+        return [f"refused: {error}".replace(f"{folder}/", "")]
+    lines = [f"{found.content} of many" if found.many else "one plan"]
+    for record in found.records:
+        try:
+            read = " ".join(call.name for call in read_plan(record).calls) or "no call"
+        except ParseError as error:
+            read = f"! {error}".splitlines()[0]
+        lines.append(f"{record.id} at {record.line}: {read}")
+    return lines
+
+
+@tabled("name, text, options, told")
+def test_what_is_read_of_a_file(tmp_path: Path, name: str, text: str, options: Any, told: list[str]) -> None:
+    assert told_of(file(tmp_path, text, name), tmp_path, options) == told
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
