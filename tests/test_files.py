@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
+from planner_eval.comparison.explanation.names import call_name
 from planner_eval.comparison.rows import Evaluation
 from planner_eval.reading.files.fields import Role
 from planner_eval.reading.files.files import PlanFile, read_file
@@ -81,6 +82,10 @@ def test_records(tmp_path: Path, content: object, ids: list[str | None]) -> None
         read_plan(record)
 
 
+BESIDE = ("accepted", "omittable")
+"""What may stand beside the plan of a gold record."""
+
+
 def told_of(path: str, folder: Path, options: Any) -> list[str]:
     """Whether a file is one plan, or which field of its records holds one; each record's id, line, calls."""
     try:
@@ -90,11 +95,12 @@ def told_of(path: str, folder: Path, options: Any) -> list[str]:
     lines = [f"{found.content} of many" if found.many else "one plan"]
     for record in found.records:
         try:
-            read = " ".join(call.name for call in read_plan(record).calls) or "no call"
+            read = "; ".join(map(call_name, read_plan(record).calls)) or "no call"
         except ParseError as error:
             read = f"! {error}".splitlines()[0]
-        lines.append(f"{record.id} at {record.line}: {read}")
-    return lines
+        beside = [f", {key} {json.dumps(record.fields[key])}" for key in BESIDE if record.fields.get(key)]
+        lines.append(f"{record.id} at {record.line}: {read}{''.join(beside)}")
+    return [*lines, *(note.replace(f"{folder}/", "") for note in found.notes)]
 
 
 @tabled("name, text, options, told")
