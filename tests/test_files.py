@@ -12,7 +12,7 @@ from planner_eval.comparison.rows import Evaluation
 from planner_eval.reading.files.fields import Role
 from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.pairing import pair
-from planner_eval.reading.files.record import Record, read_plan
+from planner_eval.reading.files.record import IN_MEMORY, Record, Store, read_plan
 from tests.conftest import tabled
 
 CALL = {"name": "f", "arguments": {"a": 1}}
@@ -105,7 +105,11 @@ def told_of(path: str, folder: Path, options: Any) -> list[str]:
 
 @tabled("name, text, options, told")
 def test_what_is_read_of_a_file(tmp_path: Path, name: str, text: str, options: Any, told: list[str]) -> None:
-    assert told_of(file(tmp_path, text, name), tmp_path, options) == told
+    """The same from disk, where a file of lines is large: in pieces of a line, and of some lines."""
+    path = file(tmp_path, text.encode("utf-8", "surrogateescape"), name)
+    stores = [Store(limit=0, piece=size) for size in (1, 60)] if name.endswith("l") else []
+    for store in (IN_MEMORY, *stores):
+        assert told_of(path, tmp_path, {**options, "store": store}) == told
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
