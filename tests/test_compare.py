@@ -22,7 +22,7 @@ from planner_eval.results.intervals import holm
 from planner_eval.results.scored import ScoredRow
 from planner_eval.results.views.compare import TERMINAL_WIDTH, write_comparison
 from tests.build import jsonl
-from tests.conftest import ROOT, examples
+from tests.conftest import ROOT, examples, text_case
 from tests.inside import planeval
 from tests.test_junit import checked, kind
 
@@ -206,6 +206,39 @@ def test_five_systems_with_long_names_fit_a_terminal(tmp_path: Path) -> None:
     rows = [ScoredRow("a", "same", {"exact": Share(1, 1)})]
     many = make_comparison([rows] * 30, ["exact"], names=[f"{'n' * 30}{n}" for n in range(30)], made="t")
     assert "S30: " in write_comparison(many)
+
+
+def mistaken_rows(offset: int, count: int) -> list[ScoredRow]:
+    """40 rows, of which some in a row are wrong; the first of these in 21 ways, with 21 tools."""
+    rows = []
+    for n in range(40):
+        wrong, first = offset <= n < offset + count, n == offset
+        calls, arguments = Counts(1 - wrong, 2, 1), Counts(2, 2, 2 + wrong)
+        tallies = {
+            "exact": Share(1 - wrong, 1),
+            "calls": calls,
+            "arguments": arguments,
+            "order_tau": Share(1, 2),
+        }
+        codes = tuple(f"kind.{kind:02}" for kind in range(21 if first else wrong))
+        tools = tuple((f"gold_{tool:02}", "called") for tool in range(21 * first))
+        name, state = f"q{n:02}{'x' * (57 + n % 2)}", "different" if wrong else "same"
+        rows.append(ScoredRow(name, state, tallies, codes, "", {"level": "ab"[n % 2]}, mistaken=tools))
+    return rows
+
+
+def test_a_long_comparison_says_the_most_important_first_and_how_much_is_left_out() -> None:
+    """20 causes and tools, three figures by level, 10 ids of 60 characters; a terminal has 100."""
+
+    def text(name: str) -> str:
+        sides = [mistaken_rows(11, 10), mistaken_rows(0, 11)]
+        metrics = ["exact", "calls", "arguments", "order_tau"]
+        return write_comparison(make_comparison(sides, metrics, names=["a", name], made="t", by=["level"]))
+
+    assert text("b" * 46) == text_case("test_compare-LONG.txt").removesuffix("\n")
+    legends = [text("b" * length).split("\n")[:2] for length in (47, 90, 91)]
+    names = ("b" * 47, "b" * 90, "b" * 89 + "…")
+    assert legends == [["A: a", f"B: {name}"] for name in names]
 
 
 def test_a_system_that_lacks_half_of_the_samples(tmp_path: Path) -> None:

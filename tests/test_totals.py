@@ -18,9 +18,20 @@ from planner_eval.reading.dialects.read import parse
 from planner_eval.results.columns import Column, exact_sum
 from planner_eval.results.conversations import CostSum
 from planner_eval.results.report import UNKNOWN_PROVENANCE, make_report, report_of
-from planner_eval.results.scored import RowLineWriter, ScoredRow, StoredRows, line_of, row_data, row_of
+from planner_eval.results.scored import (
+    RowLineWriter,
+    ScoredRow,
+    StoredRows,
+    line_of,
+    row_data,
+    row_of,
+    scored_of,
+)
 from planner_eval.results.totals import Totals, totals_of
-from planner_eval.results.views.report import write_report
+from planner_eval.results.views.report import FigureView, write_report
+from tests.conftest import tables, text_case
+
+TABLES = tables(__file__)
 
 METRICS = ("exact", "calls", "order_tau", "similarity")
 
@@ -70,6 +81,19 @@ def folded(parts: list[list[ScoredRow]], random: Random, cluster: str | None = N
             sums[at + 1] = Totals(METRICS, ["level"], data, cluster)
         sums[at].extend(sums.pop(at + 1))
     return sums[0]
+
+
+def test_a_long_report_says_the_most_important_first_and_how_much_is_left_out() -> None:
+    """Three causes and three groups of a kind, eight figures by level, 200 characters of a pair."""
+    rows, documents = [*map(scored_of, TABLES["LONG"])], []
+    for causes, brief in ((False, False), (False, True), (True, False)):
+        totals = Totals(TABLES["MEASURED"], ["level"], causes=causes)
+        for row in rows:
+            totals.add(row)
+        report = report_of(totals, rows, UNKNOWN_PROVENANCE, policy="default")
+        pieces = write_report(report, failures=not causes and not brief, view=FigureView(brief=brief))
+        documents.append("".join(pieces).rpartition("\n")[0])
+    assert "\n----\n".join(documents) + "\n" == text_case("test_totals-LONG.txt")
 
 
 @pytest.mark.parametrize("cluster", [None, "talk"])
