@@ -17,6 +17,8 @@ import pytest
 import yaml
 
 import planner_eval as pe
+from planner_eval.comparison.diff import diff
+from planner_eval.comparison.rows import Row
 from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files.record import Record
 from planner_eval.results.findings import (
@@ -24,6 +26,7 @@ from planner_eval.results.findings import (
     GoldFinding,
     finding_of_check,
     finding_of_gold,
+    findings_of,
     group_findings,
 )
 from planner_eval.results.views.ci import (
@@ -232,6 +235,20 @@ def test_one_plan_has_line_and_column() -> None:
         found = [finding_of_check(row, record, many=many)]
         found += [finding_of_gold(doubt, record, plan, "a", many=many) for doubt in doubts]
         assert [(one.line, one.column) for one in found] == expected
+
+
+@tabled("pair, error, name, side, many, found")
+def test_findings_of_a_pair(
+    pair: Any, error: str, name: str, side: Any, many: bool, found: list[Any]
+) -> None:
+    """By the fields of a finding; a record has a file, an id and a line, a pair is two plans or a state."""
+    record = side and Record(side[0], 0, side[1], None, side[2])
+    if isinstance(pair, str):
+        row = Row(name, pair, error=error or None)
+    else:
+        differ = diff(*(locate(pe.parse(text)) for text in pair))
+        row = Row(name, "same" if differ.same else "different", differ, differ.pred, differ.gold)
+    assert [[*finding] for finding in findings_of(row, record, many=many)] == found
 
 
 def test_at_most_ten_are_shown_those_of_the_worst_level_first() -> None:

@@ -16,7 +16,14 @@ from planner_eval.comparison.policy.values import NOTHING
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.columns import Column, exact_sum
-from planner_eval.results.conversations import CostSum
+from planner_eval.results.conversations import (
+    ConversationSums,
+    CostSum,
+    conversation_data,
+    cost_lines,
+    cost_rows,
+    turn_lines,
+)
 from planner_eval.results.report import UNKNOWN_PROVENANCE, make_report, report_of
 from planner_eval.results.scored import (
     RowLineWriter,
@@ -29,7 +36,7 @@ from planner_eval.results.scored import (
 )
 from planner_eval.results.totals import Totals, totals_of
 from planner_eval.results.views.report import FigureView, write_report
-from tests.conftest import tables, text_case
+from tests.conftest import tabled, tables, text_case
 
 TABLES = tables(__file__)
 
@@ -81,6 +88,16 @@ def folded(parts: list[list[ScoredRow]], random: Random, cluster: str | None = N
             sums[at + 1] = Totals(METRICS, ["level"], data, cluster)
         sums[at].extend(sums.pop(at + 1))
     return sums[0]
+
+
+@tabled("sums, verdict, word, told")
+def test_what_conversations_cost_and_where_they_go_wrong(
+    sums: Any, verdict: str, word: str, told: Any
+) -> None:
+    """Rows of costs, a sentence on costs that do not count, sentences on turns, and the data."""
+    found = ConversationSums(sums)
+    rows, lines = cost_rows(found, verdict), [*turn_lines(found, word)]
+    assert [rows, cost_lines(found), lines, conversation_data(found)] == told
 
 
 def test_a_long_report_says_the_most_important_first_and_how_much_is_left_out() -> None:
