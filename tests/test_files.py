@@ -11,7 +11,14 @@ from planner_eval.comparison.explanation.names import call_name
 from planner_eval.comparison.rows import Evaluation
 from planner_eval.reading.files.fields import Role
 from planner_eval.reading.files.files import PlanFile, read_file
-from planner_eval.reading.files.pairing import pair
+from planner_eval.reading.files.pairing import (
+    format_repeated_ids,
+    pair,
+    refuse_repeated_gold,
+    warn_doubtful_pairing,
+    warn_invalid_ids,
+    warn_taken_pair_names,
+)
 from planner_eval.reading.files.record import IN_MEMORY, Record, Store, read_plan
 from tests.conftest import tabled
 
@@ -172,3 +179,31 @@ def test_a_file_that_cannot_be_read_and_one_that_could_be_repaired(tmp_path: Pat
 
 def records(name: str, *ids: str | None) -> PlanFile:
     return PlanFile(name, tuple(Record(name, i, key, LINE) for i, key in enumerate(ids)), True)
+
+
+def written(folder: Path, name: str, role: Role, ids: list[Any], store: Store) -> PlanFile:
+    """A file of records with some ids; of null without, and where ``!`` stands cut off."""
+    fields = [{"id": each, "output": "f()"} if each is not None else {"output": "f()"} for each in ids]
+    lines = ['{"id": "x' if each == "!" else json.dumps(data) for each, data in zip(ids, fields, strict=True)]
+    return read_file(file(folder, "\n".join(lines), name), role=role, store=store)
+
+
+@tabled("pred, gold, by, told")
+def test_which_prediction_belongs_to_which_gold_plan(
+    pred: list[Any], gold: list[Any], by: str | None, told: list[Any], tmp_path: Path
+) -> None:
+    """How, the pairs by numbers of records, what is left out, what is said: in memory and from disk."""
+    for store in (IN_MEMORY, Store(limit=0, piece=1), Store(limit=0, piece=50)):
+        left = written(tmp_path, "p.jsonl", "answer", pred, store)
+        right = written(tmp_path, "g.jsonl", "gold", gold, store)
+        found: list[Any] = []
+        said = [*format_repeated_ids(left.records), *warn_invalid_ids(left)]
+        said += [*warn_doubtful_pairing(left, right, by=by), *warn_taken_pair_names(left, right)]
+        try:
+            pairing = pair(left, right, by=by)
+            numbers = [[record and record.position + 1 for record in records] for records in pairing.pairs]
+            found = [pairing.by, numbers, [record.where for record in pairing.repeated]]
+            refuse_repeated_gold(pairing, right.records)
+        except (InputError, PairingError) as error:
+            said.append(f"refused: {error}")
+        assert json.loads(json.dumps([*found, *said]).replace(f"{tmp_path}/", "")) == told
