@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
+from planner_eval.reading.files.files import read_path
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.recorded_runs import recorded_verdict
+from planner_eval.reading.files.recorded_runs import (
+    format_ids_repeated_beyond_trials,
+    label_trials,
+    recorded_verdict,
+)
 from planner_eval.results.trials import (
     TrialSums,
     pass_at_k,
@@ -155,6 +160,26 @@ def test_pass_k_of_the_published_rewards_is_what_the_paper_prints(reference: Pat
 def test_the_mean_of_pass_1_is_the_mean() -> None:
     counts = [(4, 1), (4, 3), (4, 4)]
     assert pass_estimates(counts)[0].hat == pass_estimates(counts)[0].at == pytest.approx(8 / 12)
+
+
+def written(folder: Path, name: str, key: str, records: Any) -> str:
+    """A file of records, or a folder of such by their names."""
+    if isinstance(records, dict):
+        (folder / name).mkdir()
+        for part, rows in records.items():
+            written(folder / name, part, key, rows)
+        return str(folder / name)
+    return jsonl(folder / f"{name}.jsonl", [{key: "f()", **record} for record in records])
+
+
+@tabled("pred, gold, told")
+def test_records_that_are_trials_know_their_task(pred: Any, gold: Any, told: Any, tmp_path: Path) -> None:
+    """Ids and tasks of both sides, what is said, and which ids are repeated beyond trials."""
+    left = read_path(written(tmp_path, "p", "output", pred), role="answer")
+    files = label_trials(left, read_path(written(tmp_path, "g", "gold", gold), role="gold"))
+    found: list[Any] = [[f"{one.id} of {one.task}" for one in file.records] for file in files]
+    said = [*files[0].notes, *files[1].notes], format_ids_repeated_beyond_trials(files[0].records)
+    assert [*found, *([line.replace(f"{tmp_path}/", "") for line in lines] for lines in said)] == told
 
 
 @tabled("sums, word, told")
