@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -17,12 +18,12 @@ from planner_eval.base.errors import InputError
 from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.rows import NO_ANSWER_STATES
 from planner_eval.results.compare import make_comparison
-from planner_eval.results.contrast import Contrast
+from planner_eval.results.contrast import Allowance, Contrast, check_allowance
 from planner_eval.results.intervals import holm
 from planner_eval.results.scored import ScoredRow
 from planner_eval.results.views.compare import TERMINAL_WIDTH, write_comparison
 from tests.build import jsonl
-from tests.conftest import ROOT, examples, text_case
+from tests.conftest import ROOT, examples, tabled, text_case
 from tests.inside import planeval
 from tests.test_junit import checked, kind
 
@@ -206,6 +207,36 @@ def test_five_systems_with_long_names_fit_a_terminal(tmp_path: Path) -> None:
     rows = [ScoredRow("a", "same", {"exact": Share(1, 1)})]
     many = make_comparison([rows] * 30, ["exact"], names=[f"{'n' * 30}{n}" for n in range(30)], made="t")
     assert "S30: " in write_comparison(many)
+
+
+STATES = {"s": "same", "d": "different", "p": "different", "u": "unreadable", "c": "cut", "a": "absent",
+          "r": "refused", "f": "failed"}  # fmt: skip
+
+
+def rows_of(letters: str) -> list[ScoredRow]:
+    """Rows by their states; of p the calls are right in part, and of - there is none: ``s3u`` are four."""
+    rows = []
+    each = "".join(letter * int(count or 1) for letter, count in re.findall(r"(\D)(\d*)", letters))
+    for n, letter in enumerate(each):
+        right, calls = int(letter == "s"), {"p": 2, "d": 1, "s": 1}.get(letter, 0)
+        tallies = {"exact": Share(right, 1), "calls": Counts(int(letter in "sp"), calls, 1)}
+        tallies["independent_errors"] = Share(1 - right, 1)
+        if letter != "-":
+            rows.append(ScoredRow(f"q{n}", STATES[letter], tallies, ("kind",) * (letter in "dp"), "why"))
+    return rows
+
+
+@tabled("systems, limits, metrics, told")
+def test_verdicts_and_what_is_allowed(systems: Any, limits: Any, metrics: list[str], told: list[Any]) -> None:
+    """A sentence for each system but the first; of the last, whether it is worse than limits allow."""
+    found = make_comparison([*map(rows_of, systems)], metrics, names="ABC"[: len(systems)], made="t")
+    said: list[Any] = [*found.verdicts]
+    for limit in limits:
+        try:
+            said.append([*check_allowance(found.contrasts[-1], Allowance(*limit))])
+        except InputError as error:
+            said.append(str(error))
+    assert said == told
 
 
 def mistaken_rows(offset: int, count: int) -> list[ScoredRow]:
