@@ -3,12 +3,15 @@
 A line of tests/cases/mangled.jsonl is such a text, or data, with options, and what is read of it. They were
 drawn from the golden cases with :mod:`tests.fuzz`, put into answers and conversations at times, and chosen
 as those that together run most of the readers' code, each line of it several times, or that alone tell a
-fault planted there; last come those that hold the words of the readers' tables. ``pytest
+fault planted there; then come those that hold the words of the readers' tables, and last those written by
+hand, a branch or a bound each; ``bounds`` among their options are smaller than the library's own. ``pytest
 tests/test_mangled.py --update-cases`` rewrites what is read: review its diff like code.
 """
 
 import json
+from contextlib import ExitStack
 from typing import Any
+from unittest.mock import patch
 
 from planner_eval.base.errors import ParseError, PlanevalError
 from planner_eval.base.limits import Limits
@@ -23,8 +26,17 @@ FILE = ROOT / "tests" / "cases" / "mangled.jsonl"
 
 def said(kept: dict[str, Any]) -> dict[str, Any]:
     """All that is read of one text now, and its plan in the same dialects as before."""
+    with ExitStack() as stack:
+        for name, bound in kept["options"].get("bounds", {}).items():
+            stack.enter_context(patch(f"planner_eval.reading.dialects.{name}", bound))
+        return read(kept)
+
+
+def read(kept: dict[str, Any]) -> dict[str, Any]:
+    """The same, bounded as it is."""
     source, options, names = kept["source"], kept["options"], [*kept.get("written", ())]
-    found = {"source": source, "options": options, "written": dict.fromkeys(names)}
+    options = {name: value for name, value in options.items() if name != "bounds"}
+    found = {"source": source, "options": kept["options"], "written": dict.fromkeys(names)}
     found["likely"] = detect(source) if isinstance(source, str) else None
     if "limits" in options:
         options = options | {"limits": Limits(**options["limits"])}
