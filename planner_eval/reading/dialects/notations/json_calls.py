@@ -62,10 +62,10 @@ def read_values(
     values: list[Any], limits: Limits, *, text: str = "", locations: ObjectSpans | None = None
 ) -> RawPlan:
     """Read the calls of JSON values: one value with all calls, or one call a value."""
-    data = values[0] if len(values) == 1 else values
+    data: Any = values[0] if len(values) == 1 else values
     notes: list[Diagnostic] = []
     listed = type(data) is list
-    plain = data if listed else [data]
+    plain: list[Any] = data if listed else [data]
     if locations is None and all(map(is_plain_call, plain)) and (listed or "(" not in data["name"]):
         return read_plain(plain, limits)
     items = list(call_items(data, text))
