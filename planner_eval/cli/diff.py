@@ -10,7 +10,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.formats import DEFAULT, LISTING, format_of_suffix, formats_of, shows
-from planner_eval.cli.drawing import DrawingOptions, NamedDrawing, draw_one, drawing_options, write_folder
+from planner_eval.cli.drawing import DrawingOptions, draw_each, draw_one, drawing_options, write_folder
 from planner_eval.cli.options import (
     Seconds,
     as_command,
@@ -23,7 +23,6 @@ from planner_eval.cli.options import (
 from planner_eval.cli.output import FINDING_ASPECTS, RESULT_ASPECTS, Output, emit, findings_in, output_options
 from planner_eval.cli.pairs import chosen_policy, pair_options, read_sides, work_settings
 from planner_eval.cli.sources import id_option, original_names, refuse_absent, refuse_runs, say_unmet_facts
-from planner_eval.cli.terminal import is_colored
 from planner_eval.cli.workers import PART_OPTIONS, Work, run_job, stored_work_options
 
 if TYPE_CHECKING:
@@ -261,7 +260,6 @@ def _draw(pairs: Sequence[tuple[Row, Sequence[Record | None]]], output: Output, 
         InputError: there are several, or nothing to draw.
     """
     from planner_eval.comparison.rows import STATES
-    from planner_eval.results.drawing.layout import Drawing
     from planner_eval.results.drawing.overlay import conversation_scene
 
     form = DEFAULT if output.form == LISTING else output.form  # the listing of edits is text here
@@ -277,16 +275,14 @@ def _draw(pairs: Sequence[tuple[Row, Sequence[Record | None]]], output: Output, 
         output.emit(draw_one(conversation_scene(row, records), form, look, output.file))
         return
     pairs = [pair for pair in pairs if not (output.failures and pair[0].state == "same")]
-    scenes = (conversation_scene(*pair) for pair in pairs if pair[0].diff is not None)
-    drawings = pe.render_many(scenes, format=form, color=is_colored(output.file), **look._asdict())
 
-    def drawn() -> Iterator[NamedDrawing]:
-        for row, _ in pairs:
+    def items() -> Iterator[tuple[str, str, Any, str]]:
+        for row, records in pairs:
             reason = (row.error or STATES[row.state]).partition("\n")[0]
-            missing = Drawing(error=f"{row.state.replace('_', ' ')}: {reason}")
-            yield NamedDrawing(row.id, row.id, missing if row.diff is None else next(drawings))
+            scene = None if row.diff is None else conversation_scene(row, records)
+            yield row.id, row.id, scene, f"{row.state.replace('_', ' ')}: {reason}"
 
-    write_folder(drawn(), output.folder, form, len(pairs), "pairs")
+    write_folder(draw_each(items(), form, look, output.file), output.folder, form, len(pairs), "pairs")
 
 
 def _write_page(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import planner_eval as pe
@@ -79,6 +80,38 @@ class NamedDrawing(NamedTuple):
     id: str
     where: str
     drawing: Drawing
+
+
+def draw_each(
+    items: Iterable[tuple[str, str, Any, str]], form: str, look: DrawingOptions, output: str | None
+) -> Iterator[NamedDrawing]:
+    """Draw things one after another; of which there is nothing to draw, the reason takes its place.
+
+    Args:
+        items: The id of each, how it is named in messages, what is drawn or None, and the reason for None.
+        form: The format.
+        look: How they are drawn.
+        output: The file or folder that they are for; None for standard output.
+    """
+    from planner_eval.results.drawing.layout import Drawing
+
+    waiting: deque[tuple[str, str, Any, str]] = deque()
+
+    def things() -> Iterator[Any]:
+        for item in items:
+            waiting.append(item)
+            if item[2] is not None:
+                yield item[2]
+
+    def missing() -> Iterator[NamedDrawing]:
+        while waiting and waiting[0][2] is None:
+            id, where, _, reason = waiting.popleft()
+            yield NamedDrawing(id, where, Drawing(error=reason))
+
+    for drawing in pe.render_many(things(), format=form, color=is_colored(output), **look._asdict()):
+        yield from missing()
+        yield NamedDrawing(*waiting.popleft()[:2], drawing)
+    yield from missing()
 
 
 def _warnings(drawing: Drawing) -> list[str]:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.text import format_count, printable
-from planner_eval.cli.drawing import DrawingOptions, NamedDrawing, drawing_options, say_drawing, write_folder
+from planner_eval.cli.drawing import (
+    DrawingOptions,
+    NamedDrawing,
+    draw_each,
+    drawing_options,
+    say_drawing,
+    write_folder,
+)
 from planner_eval.cli.options import as_command, format_condition, infer_option, note, refuse_idle
 from planner_eval.cli.output import Output, output_options
 from planner_eval.cli.sources import Input, id_option, input_options, select_by_id
-from planner_eval.cli.terminal import count_items, is_colored
+from planner_eval.cli.terminal import count_items
 from planner_eval.comparison.turns import may_have_turns
 from planner_eval.reading.files.record import JoinedTurns
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import PlanRecord, Source
-    from planner_eval.results.drawing.layout import Drawing
     from planner_eval.results.drawing.scene import Scene
 
 
@@ -67,8 +72,7 @@ def command(
         if reads[0].plan is not None and reads[0].plan.dialect is not None:
             note(f"read as {reads[0].plan.dialect}")
     empty: list[PlanRecord] = []
-    how = {**look._asdict(), "color": is_colored(output.file)}
-    drawn = _draw_records(reads, empty, form, how)
+    drawn = draw_each(_drawn_records(reads, empty), form, look, output.file)
     if output.folder:
         failed = write_folder(drawn, output.folder, form, count, inputs=_source_files(sources))
     elif count > 1 and not output.shows("plain"):
@@ -85,32 +89,17 @@ def command(
     return 3 if failed == count - len(empty) else min(failed, 1)
 
 
-def _draw_records(
-    reads: Iterable[PlanRecord], empty: list[PlanRecord], form: str, look: dict[str, Any]
-) -> Iterator[NamedDrawing]:
-    """Each record with its drawing, or why it cannot be read; those without a plan are put into `empty`."""
-    from planner_eval.results.drawing.layout import Drawing
-
-    waiting: deque[PlanRecord] = deque()
-
-    def plans() -> Iterator[pe.Plan | Scene]:
-        for read in reads:
-            if read.plan is None and read.error is None:
-                empty.append(read)
-                continue
-            waiting.append(read)
-            if read.plan is not None:
-                yield _with_lanes(read.plan, read)
-
-    def unread() -> Iterator[NamedDrawing]:
-        while waiting and waiting[0].plan is None:
-            read = waiting.popleft()
-            yield _name_drawing(read, Drawing(error=read.error or ""))
-
-    for picture in pe.render_many(plans(), format=form, **look):
-        yield from unread()
-        yield _name_drawing(waiting.popleft(), picture)
-    yield from unread()
+def _drawn_records(
+    reads: Iterable[PlanRecord], empty: list[PlanRecord]
+) -> Iterator[tuple[str, str, pe.Plan | Scene | None, str]]:
+    """Each record as it is drawn, or why it cannot be read; those without a plan are put into `empty`."""
+    for read in reads:
+        if read.plan is None and read.error is None:
+            empty.append(read)
+            continue
+        name = read.record if isinstance(read.record, str) else ""
+        scene = None if read.plan is None else _with_lanes(read.plan, read)
+        yield name, read.where, scene, read.error or ""
 
 
 def _with_lanes(plan: pe.Plan, read: PlanRecord) -> pe.Plan | Scene:
@@ -124,10 +113,6 @@ def _with_lanes(plan: pe.Plan, read: PlanRecord) -> pe.Plan | Scene:
 
     turns, titles = find_lanes(read.source, plan)
     return lanes_scene(plan_scene(plan), [titles[turn] for turn in turns]) if turns else plan
-
-
-def _name_drawing(read: PlanRecord, picture: Drawing) -> NamedDrawing:
-    return NamedDrawing(read.record if isinstance(read.record, str) else "", read.where, picture)
 
 
 def _write_all(drawn: Iterator[NamedDrawing], output: Output, count: int) -> int:
