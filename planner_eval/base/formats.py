@@ -68,6 +68,9 @@ def suffixes_of(form: str) -> list[str]:
 DEFAULT, LISTING = "text", "listing"
 """The format where none is named; what it is called where it would also stand for edits: a drawn listing."""
 
+SUMMARY = "md"
+"""The format of what CI shows of a whole step."""
+
 SUFFIXES = (
     *(name for name in FORMATS if suffixes_of(name)),
     *("parquet", "gz", "bz2", "xz", "zst"),

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import format_of_suffix, formats_of, load_writer, shows, write_view
+from planner_eval.base.formats import SUMMARY, format_of_suffix, formats_of, load_writer, shows, write_view
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import write
-from planner_eval.base.tables import MARKDOWN
 from planner_eval.base.text import json_safe, printable
 from planner_eval.cli.options import Decorator, add_options, bundle_options, finite_number, note, option
 from planner_eval.cli.terminal import (
@@ -242,7 +241,7 @@ class Output(NamedTuple):
         findings = [f for case, level in levels for f in findings_of_case(case, level=level)]
         self.emit(github_annotations(findings, headline, os.environ.get("GITHUB_WORKSPACE")))
         title = click.get_current_context().command_path
-        _append_summary([f"## {title}", "", headline, "", *"".join(write(MARKDOWN.form)).splitlines()])
+        _append_summary([f"## {title}", "", headline, "", *"".join(write(SUMMARY)).splitlines()])
 
 
 def _append_summary(lines: Iterable[str]) -> None:
