@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import FLAG, LIST, NAME, NAMES, PATH, InputError, expect, expect_or_none
@@ -209,8 +209,7 @@ def table(  # noqa: PLR0913 - the options of a public function
     metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     rules = check_rules(rules)
     key, settings = _only_key(by), rules.settings
-    named = named_runs(runs)
-    all_runs = [r for _, r in named]
+    all_runs = open_runs(runs)
     form = form_of(all_runs)
     refuse_unlike(all_runs)
     named_gold = None if gold is None else os.fspath(gold)
@@ -231,7 +230,7 @@ def table(  # noqa: PLR0913 - the options of a public function
         chosen = with_settings(layout_of(form, layout, key, metrics, scored, settings), settings)
         sources = {**scored}
     cluster = cluster or next((s.cluster for s in sources.values() if isinstance(s, OwnSource)), None)
-    rows = _rows(named, chosen)
+    rows = _rows(all_runs, chosen)
     _refuse_other_gold(list(sources.values()))
     ids = frozenset.intersection(*(s.ids() for s in sources.values())) if common else None
     if ids is not None and not ids:
@@ -262,13 +261,6 @@ def table(  # noqa: PLR0913 - the options of a public function
 
 
 # ---------------------------------------------------------------- the runs
-class NamedRun(NamedTuple):
-    """A run, and the name of its system where the user gives one."""
-
-    name: str | None
-    run: TableRun
-
-
 def _only_key(by: Sequence[str]) -> str | None:
     """The key that a table has columns of."""
     keys = (by,) if isinstance(by, str) else tuple(by)
@@ -277,8 +269,8 @@ def _only_key(by: Sequence[str]) -> str | None:
     return keys[0] if keys else None
 
 
-def named_runs(runs: Any) -> list[NamedRun]:
-    """The runs, each with the name of its system where the user gives one."""
+def open_runs(runs: Any) -> list[TableRun]:
+    """The runs, each labelled with the name of its system where the user gives one."""
     if isinstance(runs, (str, os.PathLike)):
         runs = [runs]
     expect(LIST, runs=runs)
@@ -295,7 +287,11 @@ def named_runs(runs: Any) -> list[NamedRun]:
         paths.append(os.path.realpath(os.fspath(folder)))
         if paths[-1] in paths[:-1]:
             raise InputError(f"{os.fspath(folder)} is named twice")
-    return [NamedRun(name, read_table_run(os.fspath(folder))) for name, folder in pairs]
+    opened = [read_table_run(os.fspath(folder)) for _, folder in pairs]
+    return [
+        run if name is None else run._replace(label=name)
+        for run, (name, _) in zip(opened, pairs, strict=True)
+    ]
 
 
 def form_of(runs: Sequence[TableRun]) -> str | None:
@@ -374,13 +370,12 @@ def _refuse_other_gold(sources: Sequence[Source]) -> None:
 
 
 # ---------------------------------------------------------------- the rows
-def _rows(named: Sequence[tuple[str | None, TableRun]], chosen: Layout) -> dict[str, list[TableRun]]:
+def _rows(all_runs: Sequence[TableRun], chosen: Layout) -> dict[str, list[TableRun]]:
     """The runs of each row: those of one system, as long as no two are for one column."""
     groups: dict[str, list[TableRun]] = {}
-    for name, run in named:
-        label = run.label if name is None else name
+    for run in all_runs:
         extra = [f"{key} {run.asked[key]}" for key in chosen.rows if run.asked.get(key) not in (None, "")]
-        groups.setdefault(", ".join([label, *extra]), []).append(run)
+        groups.setdefault(", ".join([run.label, *extra]), []).append(run)
     rows: dict[str, list[TableRun]] = {}
     for label, runs in groups.items():
         for more, some in _split_unlike_runs(runs, chosen).items():
@@ -494,16 +489,16 @@ def chart(
             for key, value in lacking.items():
                 raise InputError(f"{chosen.name} is made of answers that are scored with --set {key}={value}")
         return chosen.make(chart_systems)
-    named = named_runs(systems)
-    form = form_of([r for _, r in named])
+    runs = open_runs(systems)
+    form = form_of(runs)
     if form is None:
         raise InputError("charts are of a benchmark's paper, but these runs are of tasks of your own")
     bench = benchmark(form)
     chosen = find_chart(bench, figure)
     named_gold = None if gold is None else os.fspath(gold)
     chosen_settings = tuple(sorted({**rules.settings, **chosen.settings}.items()))
-    sources = [BenchmarkSource(r, bench, rules, named_gold) for _, r in named]
-    names = free_names(_labels(named), heads=("",))
+    sources = [BenchmarkSource(r, bench, rules, named_gold) for r in runs]
+    names = free_names(_labels(runs), heads=("",))
     chart_systems = [
         System(name, source.scored_with(chosen_settings), source.run.asked, rules.run, source.samples)
         for name, source in zip(names, sources, strict=True)
@@ -511,11 +506,10 @@ def chart(
     return chosen.make(chart_systems)
 
 
-def _labels(named: Sequence[tuple[str | None, TableRun]]) -> Iterator[str]:
+def _labels(runs: Sequence[TableRun]) -> Iterator[str]:
     """What runs are called; those of one system by their pipelines too, or else by their folders."""
-    labels = [run.label if name is None else name for name, run in named]
-    for label, (_, run) in zip(labels, named, strict=True):
-        same = [other for its, (_, other) in zip(labels, named, strict=True) if its == label]
+    for run in runs:
+        same = [other for other in runs if other.label == run.label]
         pipelines = {other.asked.get("pipeline") for other in same}
         suffix = run.asked.get("pipeline") if len(pipelines) == len(same) else os.path.normpath(run.path)
-        yield f"{label}, {suffix}" if len(same) > 1 else label
+        yield f"{run.label}, {suffix}" if len(same) > 1 else run.label
