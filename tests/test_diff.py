@@ -27,6 +27,7 @@ from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
 from planner_eval.comparison.patch_files import read_patch_text
 from planner_eval.comparison.policy.policy import Policy
+from planner_eval.comparison.policy.values import Rule
 from planner_eval.comparison.rows import Spans, diff_data
 from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
@@ -348,12 +349,25 @@ def test_what_is_said(what: str, pred: list[Any], gold: list[Any], wanted: list[
     assert diff(apply_patch(found.pred, json.loads(json.dumps(make_patch(found)))), found.gold).same
 
 
-@tabled("what, pred, gold, told, edits", ids=[row[0] for row in TABLES["what_is_told"]])
-def test_what_is_told(what: str, pred: str, gold: str, told: list[str], edits: list[str]) -> None:
-    found = diff(steps(pred), steps(gold))
+def policy_of(parts: dict[str, Any]) -> Policy:
+    """A policy, and its rules, of a table."""
+
+    def hashable(given: dict[str, Any]) -> dict[str, Any]:
+        return {key: tuple(item) if isinstance(item, list) else item for key, item in given.items()}
+
+    return Policy(**hashable({**parts, "rules": [Rule(**hashable(rule)) for rule in parts.get("rules", ())]}))
+
+
+@tabled("what, policy, pred, gold, told, edits", ids=[row[0] for row in TABLES["what_is_told"]])
+def test_what_is_told(
+    what: str, policy: dict[str, Any], pred: str, gold: str, told: list[str], edits: list[str]
+) -> None:
+    plans = (parse(text, dialect="plan" if text[0] == "{" else "code") for text in (pred, gold))
+    found = diff(*plans, policy_of(policy))
     assert diff_text(found).split("\n") == told, what
     assert edits_of(found) == edits
-    assert diff(apply_patch(found.pred, json.loads(json.dumps(make_patch(found)))), found.gold).same
+    patched = apply_patch(found.pred, json.loads(json.dumps(make_patch(found))))
+    assert diff(patched, found.gold, policy_of(policy)).same
 
 
 def test_every_place_of_an_edit_is_in_data_and_drawn() -> None:
