@@ -21,6 +21,7 @@ from planner_eval.comparison.explanation import names
 from planner_eval.comparison.explanation.causes import is_lookup
 from planner_eval.comparison.explanation.edits import EDITS, Place
 from planner_eval.comparison.explanation.lines import make_edit_lines
+from planner_eval.comparison.explanation.sentences import mark_differences
 from planner_eval.comparison.gold_alternatives import terms_of
 from planner_eval.comparison.metrics import score
 from planner_eval.comparison.metrics.facts import Counts
@@ -368,6 +369,11 @@ def test_what_is_told(
     assert edits_of(found) == edits
     patched = apply_patch(found.pred, json.loads(json.dumps(make_patch(found))))
     assert diff(patched, found.gold, policy_of(policy)).same
+
+
+@tabled("sentence, words")
+def test_words_that_only_one_of_two_texts_has(sentence: str, words: list[str]) -> None:
+    assert [piece for piece, differs in mark_differences(sentence) if differs] == words
 
 
 def test_every_place_of_an_edit_is_in_data_and_drawn() -> None:
