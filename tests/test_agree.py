@@ -140,9 +140,13 @@ def test_verdicts_of_the_library() -> None:
     with pytest.raises(PairingError, match="neither side has a verdict"):
         pe.agree({"a": None}, {"a": None})
     assert pe.agree({"a": "yes", "b": None}, {"a": None, "b": "no"}).n == 0
-    many = {str(n): f"because {n}" for n in range(150)}
-    with pytest.raises(InputError, match="150 different verdicts, but at most 100 are possible"):
+    many = {str(n): f"because {n}" for n in range(101)}
+    with pytest.raises(InputError, match="101 different verdicts, but at most 100 are possible"):
         pe.agree(many, many)
+    del many["100"]
+    assert len(pe.agree(many, many).classes) == 100
+    with pytest.raises(InputError, match=r"the verdicts are (because \d+, ){8}because 16$"):
+        pe.agree(many, many, positive="x")
     left, right = [{"verdict": "yes"}, {"verdict": "no"}], [{"verdict": "no"}, {"verdict": "no"}]
     found = pe.agree(left, right)
     assert (found.by, found.cells) == ("position", ((0, 1), (0, 1)))

@@ -128,6 +128,7 @@ def test_the_sign_test_is_exact_however_many_samples_differ() -> None:
         assert sign_test(first, second) == exact, (first, second)
         assert sign_test(second, first) == exact
     assert sign_test(0, 0) == 1
+    assert sign_test(0, 1_000) == pytest.approx(2.0**-999, rel=1e-11, abs=0)
 
 
 def test_the_normal_distribution_of_very_many_is_that_of_all_ways() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.rows import NO_ANSWER_STATES
 from planner_eval.results.compare import make_comparison
@@ -219,7 +220,8 @@ def rows_of(letters: str) -> list[ScoredRow]:
     each = "".join(letter * int(count or 1) for letter, count in re.findall(r"(\D)(\d*)", letters))
     for n, letter in enumerate(each):
         right, calls = int(letter == "s"), {"p": 2, "d": 1, "s": 1}.get(letter, 0)
-        tallies = {"exact": Share(right, 1), "calls": Counts(int(letter in "sp"), calls, 1)}
+        tallies: dict[str, Any] = dict.fromkeys(METRICS, Share(right, 1))
+        tallies["calls"] = Counts(int(letter in "sp"), calls, 1)
         tallies["independent_errors"] = Share(1 - right, 1)
         if letter != "-":
             rows.append(ScoredRow(f"q{n}", STATES[letter], tallies, ("kind",) * (letter in "dp"), "why"))

@@ -19,8 +19,8 @@ from planner_eval.reading.files.pairing import (
     warn_invalid_ids,
     warn_taken_pair_names,
 )
-from planner_eval.reading.files.record import IN_MEMORY, Record, Store, read_plan
-from tests.conftest import tabled
+from planner_eval.reading.files.record import IN_MEMORY, Record, Store, is_stored, read_plan
+from tests.conftest import tabled, tables
 
 CALL = {"name": "f", "arguments": {"a": 1}}
 LINE = "x = f(#a='1')"
@@ -93,12 +93,13 @@ BESIDE = ("accepted", "omittable")
 """What may stand beside the plan of a gold record."""
 
 
-def told_of(path: str, folder: Path, options: Any) -> list[str]:
+def told_of(folder: Path, name: str, text: str, options: Any, store: Store) -> tuple[list[str], bool]:
     """Whether a file is one plan, or which field of its records holds one; each record's id, line, calls."""
     try:
-        found = read_file(path, **options)
+        path = file(folder, text.encode("utf-8", "surrogateescape"), name)
+        found = read_file(path, store=store, **options)
     except InputError as error:
-        return [f"refused: {error}".replace(f"{folder}/", "")]
+        return [f"refused: {error}".replace(f"{folder}/", "")], False
     lines = [f"{found.content} of many" if found.many else "one plan"]
     for record in found.records:
         try:
@@ -107,16 +108,25 @@ def told_of(path: str, folder: Path, options: Any) -> list[str]:
             read = f"! {error}".splitlines()[0]
         beside = [f", {key} {json.dumps(record.fields[key])}" for key in BESIDE if record.fields.get(key)]
         lines.append(f"{record.id} at {record.line}: {read}{''.join(beside)}")
-    return [*lines, *(note.replace(f"{folder}/", "") for note in found.notes)]
+    return [*lines, *(note.replace(f"{folder}/", "") for note in found.notes)], is_stored(found.records)
 
 
-@tabled("name, text, options, told")
-def test_what_is_read_of_a_file(tmp_path: Path, name: str, text: str, options: Any, told: list[str]) -> None:
-    """The same from disk, where a file of lines is large: in pieces of a line, and of some lines."""
-    path = file(tmp_path, text.encode("utf-8", "surrogateescape"), name)
-    stores = [Store(limit=0, piece=size) for size in (1, 60)] if name.endswith(("l", ".txt")) else []
-    for store in (IN_MEMORY, *stores):
-        assert told_of(path, tmp_path, {**options, "store": store}) == told
+@tabled("name, text, options, stored, told")
+def test_what_is_read_of_a_file(
+    tmp_path: Path, name: str, text: str, options: Any, stored: bool, told: list[str]
+) -> None:
+    assert told_of(tmp_path, name, text, options, IN_MEMORY) == (told, False)
+
+
+LINES = [row for row in tables(__file__)["what_is_read_of_a_file"] if row[0].endswith(("l", ".txt"))]
+
+
+@pytest.mark.parametrize(("name", "text", "options", "stored", "told"), LINES)
+def test_a_large_file_of_lines_is_read_from_disk(
+    tmp_path: Path, name: str, text: str, options: Any, stored: bool, told: list[str]
+) -> None:
+    """The same is read, by an index, or of a file that may be no lines of records whole."""
+    assert told_of(tmp_path, name, text, options, Store(limit=0, piece=40)) == (told, stored)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])

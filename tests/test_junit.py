@@ -33,13 +33,15 @@ from planner_eval.results.views.ci import (
     MAX_ANNOTATIONS,
     MAX_SUMMARY_BYTES,
     github_annotations,
+    limit_lines,
     path_from_root,
     sarif,
+    summary,
 )
 from planner_eval.results.views.junit import Case, write_cases
 from planner_eval.results.views.report import write_report
 from tests import inside
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, text_case
 
 DEMO = (str(ROOT / "data" / "demo" / "pred.jsonl"), str(ROOT / "data" / "demo" / "gold.jsonl"))
 SAMPLES = ROOT / "data" / "samples"
@@ -261,6 +263,26 @@ def test_at_most_ten_are_shown_those_of_the_worst_level_first() -> None:
     levels = enumerate(["note", "warning", "warning", "error"])
     found = [Finding("a", "", "", level, record=str(at)) for at, level in levels]
     assert [group.first.level for group in group_findings(found)] == ["error", "warning", "note"]
+
+
+@tabled("lengths, size, told")
+def test_a_summary_holds_so_many_bytes(lengths: list[int], size: int, told: list[str]) -> None:
+    """80 bytes are left for the line that says how many are left out."""
+    lines = [*limit_lines(["x" * length for length in lengths], size)]
+    assert [line if line.startswith("…") else len(line) for line in lines] == told
+
+
+def test_what_ci_is_shown_has_bounds() -> None:
+    """Six records of a mistake, ten mistakes, 100 characters of a title, 500 of a message or a name."""
+    same = [Finding("call.missing", "f", "is missing", record=f"q{n}") for n in range(7)]
+    kinds = [Finding("call.missing", f"f{n}", "is missing") for n in range(11)]
+    long = [Finding(code * (100 + n), "", "m" * (500 + n)) for n, code in enumerate("ab")]
+    texts = [
+        "".join(github_annotations(found, "head")) for found in (same[:6], same, kinds[:10], kinds, long)
+    ]
+    cases = [Case(name * (500 + n), "passed") for n, name in enumerate("cd")]
+    texts += ["\n".join(summary(long, "head", "Title")), "".join(write_cases(lambda: (cases, None)))]
+    assert "\n----\n".join(texts) + "\n" == text_case("test_junit-BOUNDS.txt")
 
 
 @pytest.mark.parametrize(

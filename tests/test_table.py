@@ -438,6 +438,15 @@ def test_intervals_latex_and_long_names() -> None:
     lines = write_table(table_of(tuple(letter * 70 for letter in "xyz"))).splitlines()  # too long: letters
     assert lines[2] == f"A: {'x' * 70}"
     assert max(map(len, lines[6:10])) <= 100
+    for last, legend in ((27, False), (28, True)):  # a table of 100 characters, and of one more
+        written = write_table(table_of(("x" * 30, "y" * 24, "z" * last)))
+        assert ("A: x" in written) is legend
+    assert " ".join(("x" * 40, "y" * 39 + "…")) in " ".join(
+        write_table(table_of(("x" * 40, "y" * 41))).split()
+    )
+    for form in ("md", "tex", "csv"):
+        written = write_table(table_of(("v" * 400, "w" * 401)), form)
+        assert ("v" * 400 in written, "w" * 399 in written, "w" * 400 in written) == (True, True, False)
 
 
 def test_the_command_names_systems_and_writes_by_suffix(names: list[str], tmp_path: Path) -> None:

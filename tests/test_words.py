@@ -13,6 +13,7 @@ from typing import Any
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.context import Demonstrations, StateSource, question_field, question_text
+from planner_eval.reading.files.field_choice import has_several_choices
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.recorded_runs import recorded_costs, recorded_verdict, trial_of
@@ -62,7 +63,7 @@ def state_of(named: bool, field: str, fields: dict[str, Any]) -> Any:
 
 BESIDE: dict[str, Callable[..., Any]] = {
     "question_text": question_text, "question_field": field_of, "state": state_of,
-    "mark": lambda *counts: Demonstrations(*counts).mark,
+    "choices": has_several_choices, "mark": lambda *counts: Demonstrations(*counts).mark,
     "rows": lambda rows: [*Demonstrations("t", 1, 0).with_rows(rows)[3:]],
 }  # fmt: skip
 
