@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.comparison.metrics.facts import Counts, Share
-from planner_eval.results.columns import Column, Unit
+from planner_eval.results.columns import Column
 from planner_eval.results.intervals import (
     differences,
-    exchange_tests,
     intervals,
     proportion,
     quantile,
@@ -129,13 +128,6 @@ def test_the_sign_test_is_exact_however_many_samples_differ() -> None:
         assert sign_test(second, first) == exact
     assert sign_test(0, 0) == 1
     assert sign_test(0, 1_000) == pytest.approx(2.0**-999, rel=1e-11, abs=0)
-
-
-def test_the_normal_distribution_of_very_many_is_that_of_all_ways() -> None:
-    parts = ((0.0, 1.0, 1.0, 1.0), 1_400), ((1.0, 1.0, 0.0, 1.0), 1_300), ((0.5, 1.0, 0.75, 1.0), 50)
-    (normal,) = exchange_tests({"x": [Unit(*part) for part in parts]}).values()
-    assert normal.how == "normal"
-    assert normal.p == pytest.approx(sign_test(1_400, 1_300), abs=0.04)
 
 
 @pytest.mark.parametrize("number", range(6))

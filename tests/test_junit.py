@@ -253,13 +253,7 @@ def test_findings_of_a_pair(
     assert [[*finding] for finding in findings_of(row, record, many=many)] == found
 
 
-def test_at_most_ten_are_shown_those_of_the_worst_level_first() -> None:
-    found = [
-        Finding("call.missing", f"f{at}", "is missing", record=str(at)) for at in range(MAX_ANNOTATIONS + 3)
-    ]
-    lines = "".join(github_annotations(found, "said")).splitlines()
-    assert sum(line.startswith("::") for line in lines) == MAX_ANNOTATIONS
-    assert lines[-2].startswith("3 more root causes: ")
+def test_the_worst_level_stands_first() -> None:
     levels = enumerate(["note", "warning", "warning", "error"])
     found = [Finding("a", "", "", level, record=str(at)) for at, level in levels]
     assert [group.first.level for group in group_findings(found)] == ["error", "warning", "note"]
