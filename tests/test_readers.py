@@ -16,9 +16,10 @@ from planner_eval.base.limits import Limits, Span
 from planner_eval.reading.dialects.finding import cut_texts as cuts
 from planner_eval.reading.dialects.finding import embedded_tokens, segments, unread_calls
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
-from planner_eval.reading.dialects.read import locate, parse
+from planner_eval.reading.dialects.read import locate, parse, write, write_text
 from planner_eval.reading.dialects.references import NOTATIONS
 from planner_eval.reading.dialects.repairs import repairs
+from planner_eval.reading.dialects.round_trip import write_lossy
 from planner_eval.reading.dialects.table import table
 from tests.conftest import tables
 from tests.test_dialect_cases import printed
@@ -76,6 +77,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lost": lambda text, start, end: at(text, unread_calls.find_lost_call(text, start, end, set())),
     "before a cut": lambda text, start: [*cuts.texts_before_cut(cuts.CutError("", text=text, start=start))],
     "cut between tokens": lambda text, name: cuts.find_cut_token_call(text, [table()[name]]),
+    "converted": lambda text, name, tools=None: write_lossy(parse(text), name, write_text, tools=tools),
+    "written": lambda text, name, tools=None: write(parse(text), name, tools=tools),
     "reference": lambda name, text: repr(NOTATIONS[name].text(text)),
     "written reference": lambda name, of, path: NOTATIONS[name].write(of, tuple(path)),
     "name of a result": lambda name, place, label: NOTATIONS[name].name(place, label),
@@ -96,6 +99,8 @@ def test_what_is_given_is_answered_as_by_hand(name: str) -> None:
     for *given, answer in TABLES[name]:
         named = isinstance(given[-1], dict) and given[-1].keys() == {"options"}
         options = given.pop()["options"] if named else {}
+        if isinstance(options.get("limits"), int):
+            options["limits"] = Limits(calls=options["limits"])
         try:
             found = json.loads(json.dumps(of(*map(filled, given), **options), default=sorted))
         except PlanevalError as error:
