@@ -44,7 +44,7 @@ def read(text: str, **options: Any) -> list[Any]:
     try:
         plan = locate(parse(text, **options))
     except ParseError as error:
-        return [error.code, error.reason, error.offset]
+        return [error.code, error.reason, error.offset, error.beyond_repair]
     notes = [[note.code, *at(text, note.span)] for note in plan.diagnostics if note.span]
     return [plan.dialect, *printed(plan).split("\n"), notes, at(text, *(call.span for call in plan.calls))]
 
