@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
-from functools import lru_cache
-from typing import Any, TypeAlias, cast
+from functools import lru_cache, wraps
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 from planner_eval.base.named_tuple import NamedTuple
 
@@ -351,6 +351,29 @@ def lazy_pattern(regex: str, flags: int = 0) -> re.Pattern[str]:
     ['1', '22']
     """
     return cast("re.Pattern[str]", _LazyPattern(regex, flags))
+
+
+_P, _T = ParamSpec("_P"), TypeVar("_T")
+_TextFunction: TypeAlias = Callable[Concatenate[str, _P], _T]
+
+
+def remembered(most: int) -> Callable[[_TextFunction[_P, _T]], _TextFunction[_P, _T]]:
+    """Let a function of a text remember its last answers: what is refused is read again, to be mended.
+
+    Args:
+        most: How many characters a text has whose answer is remembered.
+    """
+
+    def decorate(function: _TextFunction[_P, _T]) -> _TextFunction[_P, _T]:
+        remember = lru_cache(4)(function)
+
+        @wraps(function)
+        def answer(text: str, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+            return (remember if len(text) <= most else function)(text, *args, **kwargs)  # type: ignore[arg-type]
+
+        return answer
+
+    return decorate
 
 
 # ----------------------------------------------------------------------

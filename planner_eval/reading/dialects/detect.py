@@ -15,7 +15,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import lazy_pattern, remembered
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import (
     JSON_STARTS,
@@ -264,17 +264,9 @@ class _TokenSign(NamedTuple):
     pattern: str
 
 
+@remembered(20_000)
 def _present_tokens(text: str, own: tuple[Wrapper, ...]) -> tuple[_TokenSign, ...]:
     """The tokens of which a word stands in a text; a text is asked for several times."""
-    find = _find_present_tokens if len(text) <= _MAX_KEPT_TEXT_LENGTH else _find_present_tokens.__wrapped__
-    return find(text, own)
-
-
-_MAX_KEPT_TEXT_LENGTH = 20_000
-
-
-@lru_cache(4)
-def _find_present_tokens(text: str, own: tuple[Wrapper, ...]) -> tuple[_TokenSign, ...]:
     heads = _token_table(own).heads.intersection(_TAG_HEAD.findall(text))
     return tuple([token for token in _signs_of_heads(own, heads) if token[1] in text])
 
@@ -340,7 +332,7 @@ def _opening_token_regex(token: str, following: str | None) -> str:
 
 
 def _remove_spaces(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+    return "".join(text.split())
 
 
 # ---------------------------------------------------------------- data

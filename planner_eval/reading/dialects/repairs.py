@@ -277,7 +277,10 @@ def _repair_quotes(text: str, offset: int) -> list[TextEdit]:
     return fixes
 
 
-_QUOTED_OBJECT = lazy_pattern(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
+_ENCODED_JSON_TOKENS = (
+    Branch("object", rf"(?=\"\s*+\{{\s*+(?:\\\"|'|[A-Za-z_])){JSON_STRING.regex}", '"'),
+    JSON_STRING,
+)
 
 
 _COMMA_GAP = lazy_pattern(
@@ -316,8 +319,8 @@ def _repair_commas(text: str) -> list[TextEdit]:
 def _repair_encoded_json(text: str) -> list[TextEdit]:
     r"""Quoted texts that hold arguments, mended inside: ``"{\"a\": None}"``."""
     fixes: list[TextEdit] = []
-    for match in find_matches((JSON_STRING,), text) if '"{' in text else ():
-        content = parse_json(match.group()) if _QUOTED_OBJECT.match(match.group()) else None
+    for match in find_matches(_ENCODED_JSON_TOKENS, text) if '"{' in text else ():
+        content = parse_json(match.group()) if match.lastgroup == "object" else None
         if not isinstance(content, str) or parse_json(content) is not None:
             continue
         for mended, notes in repairs(TextView(content)):

@@ -209,9 +209,9 @@ def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
     for key in (*CALL_LIST_KEYS, *CONTAINER_KEYS):
         if key in data and is_structure(data[key]):
             _collect_answers(data[key], conversation)
-    if is_call(data):
-        for label in {str(data[key]) for key in ID_KEYS[:-1] if isinstance(data.get(key), (str, int))}:
-            conversation.calls.setdefault(label, []).append(conversation.message)
+    labels = {str(data[key]) for key in ID_KEYS[:-1] if isinstance(data.get(key), (str, int))}
+    for label in labels if labels and is_call(data) else ():
+        conversation.calls.setdefault(label, []).append(conversation.message)
 
 
 def _says_failed(answer: JsonObject) -> bool:

@@ -270,6 +270,9 @@ TOKEN = lazy_pattern(
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
 
+_TOKEN_SIGNS = ("|>", "s>", "<pad>", "_turn>", "INST]", "\x1b", "<｜")
+"""Of which one stands in each token."""
+
 _HEADING = (
     r"(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
     r"|(?:Human|User|USER)\s*+:\s)"
@@ -333,7 +336,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
         text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
         text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
-    if tagged or "INST]" in text or "\x1b" in text:
+    if any(map(text.__contains__, _TOKEN_SIGNS)):
         text = TOKEN.sub(_blank_match, text)
     return AnswerText(text, notes, unclosed)
 

@@ -12,7 +12,7 @@ from functools import cache
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import decode_whole
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import lazy_pattern, remembered
 from planner_eval.plan.model import Diagnostic, RawPlan
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, NODE_KEYS
 from planner_eval.reading.dialects.detect import find_last_opening_token, opening_tokens
@@ -48,6 +48,7 @@ class CutError(ParseError):
 _CLOSING_BRACKET = re.compile(r"[\])}]")
 
 
+@remembered(20_000)
 def open_brackets(text: str, start: int = 0) -> list[tuple[int, str]]:
     """The brackets that are open where a text ends, outermost first; none where it breaks before its end.
 
@@ -84,7 +85,7 @@ _REQUOTED_SIGN = lazy_pattern(r"['“”#]|//")
 """Where a repair may take for quoted, or for a comment, what is neither, or the other way round."""
 
 
-_STATEMENT_START = lazy_pattern(r"(?:[^\W\d][\w, \t]*+=[ \t]*+)?(?:await\s++)?[\w.\-\\]*+\s*+\Z")
+_STATEMENT_START = lazy_pattern(r"(?=\w)(?:[^\W\d][\w, \t]*+=[ \t]*+)?(?:await\s++)?[\w.\-\\]*+\s*+\Z")
 _APPBENCH_LINE = lazy_pattern(r"\n[ \t]*+(?:[-*•]|\d++[.)])?[ \t]*+[\w ]++:[ \t]*+\[[^\n]*\)\]")
 
 
@@ -101,17 +102,10 @@ def find_cut_call(text: str) -> int | None:
     if _APPBENCH_LINE.search(text, opened):  # a bracket is missing before a whole line of AppBench's
         return None
     line = max(text.rfind("\n", 0, opened), text.rfind(";", 0, opened)) + 1
-    name = _find_name_before(text, line, opened) if waiting[0][1] == "(" else None
-    return opened if name is None else name
-
-
-def _find_name_before(text: str, line: int, opened: int) -> int | None:
-    for start in range(max(line, opened - 200), opened):  # a longer statement is cut before its bracket
-        if text[start] in " \t" or not (text[start].isalnum() or text[start] == "_"):
-            continue
-        if _STATEMENT_START.fullmatch(text, start, opened):
-            return start
-    return None
+    if waiting[0][1] != "(":
+        return opened
+    statement = _STATEMENT_START.search(text, max(line, opened - 200), opened)
+    return statement.start() if statement else opened
 
 
 def texts_before_cut(error: CutError) -> Iterator[str]:

@@ -15,7 +15,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import INVISIBLE, lazy_pattern
+from planner_eval.base.text import INVISIBLE, lazy_pattern, remembered
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens, words_of_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
@@ -104,9 +104,12 @@ def tags(text: str) -> list[list[Tag]]:
     >>> [[tag.spans[0] for tag in group] for group in tags('f(a="<think>1</think>", b="</s>")')]
     [[(5, 12), (13, 21)], [(27, 31)]]
     """
-    if not _may_hold_tags(text):
-        return []
-    all_tags = _find_tags(text)
+    return _tags(text, custom_rows())
+
+
+@remembered(20_000)
+def _tags(text: str, _own: tuple[Wrapper, ...]) -> list[list[Tag]]:
+    all_tags = _find_tags(text) if _may_hold_tags(text) else []
     return list(_group_tags(text, all_tags)) if all_tags else []
 
 
@@ -123,10 +126,21 @@ def _may_hold_tags(text: str) -> bool:
     if "`" in text and begins != ["```"] and text.count("`") != 3 * text.count("```"):
         return True
     plain = any(map(text.__contains__, _UNQUOTED_VALUE_KEYS))
-    for line in text.split("\n"):  # of lines without quotes few hold a value
+    for line in _lines_with(begins, text):  # of lines without quotes few hold a value
         if (plain or '"' in line or "'" in line) and _line_may_hold_tags(line, begins, plain=plain):
             return True
     return False
+
+
+def _lines_with(signs: list[str], text: str) -> Iterator[str]:
+    """The lines of a text in which a sign stands, for each sign."""
+    for sign in signs:
+        position = text.find(sign)
+        while position >= 0:
+            end = text.find("\n", position)
+            end = len(text) if end < 0 else end
+            yield text[text.rfind("\n", 0, position) + 1 : end]
+            position = text.find(sign, end)
 
 
 def _line_may_hold_tags(line: str, begins: list[str], *, plain: bool) -> bool:

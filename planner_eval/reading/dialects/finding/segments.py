@@ -205,10 +205,9 @@ def begins_call(text: str, defined: set[str]) -> bool:
     """
     call = _NAMED_ARGUMENT_CALL_START.match(text)
     if call is not None:
-        if "\\_" in text:  # which of the names are its own shows when it is mended
-            return False
-        root = call[1].split(".")[0]
-        return root not in defined and root not in BUILTINS and call[1] not in DISPLAY_FUNCTIONS
+        name = call[1].replace("\\", "")
+        root = name.split(".")[0]
+        return root not in defined and root not in BUILTINS and name not in DISPLAY_FUNCTIONS
     if not (OBJECT_START.match(text) and _NAME_KEY.search(text) and _ARGUMENTS_KEY.search(text)):
         return False
     return _SCHEMA_KEY.search(text) is None
@@ -443,11 +442,16 @@ def segment_starts(read: list[ReadCalls], unnumbered: ReadCalls | None = None) -
     return tuple(starts)
 
 
+_UNINDENTED_LINE = lazy_pattern(r"\n(?=\S)")
+
+
 def dedent_view(view: TextView) -> TextView:
     """The view without the white space that all of its lines begin with."""
     text = view.text
     if text[:1] not in (" ", "\t") and "\n " not in text and "\n\t" not in text:
         return view  # no line begins so
+    if not text[:1].isspace() and _UNINDENTED_LINE.search(text):
+        return view
     lines = [m for m in re.finditer(r"(?m)^([ \t]*+)(?=[^\s])", view.text)]
     inner = lines[1:] if lines and not lines[0][1] else lines
     common = min((len(m[1]) for m in inner), default=0)

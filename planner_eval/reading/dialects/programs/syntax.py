@@ -6,7 +6,6 @@ import ast
 import json
 import re
 import warnings
-from functools import lru_cache
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -14,12 +13,12 @@ from planner_eval.base.errors import strip_traceback
 from planner_eval.base.json_text import build_object, is_nested_too_deep
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import lazy_pattern, remembered
 from planner_eval.plan.model import Path
 from planner_eval.reading.dialects.programs.values import NotKnown
 
-_WARNING_CAUSE = lazy_pattern(r"\\(?!['\"\\\nabfnrtv0-3x])|[0-9][A-Za-z]")
-"""What Python's parser may warn of, escapes and letters after digits; silence costs more than the parse."""
+_WARNING_CAUSE = lazy_pattern(r"\\(?!['\"\\\nabfnrtv0-3x])|[0-9]\.?(?:[jJxX]|and|else|for|i[fns]|not|or)")
+"""What Python's parser may warn of, escapes and words after digits; silence costs more than the parse."""
 LINE_END = lazy_pattern(r"[\r\n](?:(?<=\r)\n)?+")
 _FORMATTED_STRING = lazy_pattern(r"[FTft](?:(?<!\w.)[Rr]?|(?<=[Rr].)(?<!\w..))['\"]")
 """A text that holds expressions. A letter to begin with is looked for eight times as quickly as what must not
@@ -35,28 +34,12 @@ _QUOTED_OR_COMMENT = lazy_pattern(
 """Texts, those that nothing closes too, where parsing ends; and comments."""
 
 
-def parse_syntax(text: str) -> ast.Module | SyntaxError | None:
+def parse_anew(text: str) -> ast.Module | SyntaxError | None:
     """The syntax tree, Python's syntax error, or None where ast.parse cannot say, or would take too much.
 
-    Short texts are asked for again and again: by one reader, then by the one that repairs.
-
-    >>> type(parse_syntax("f(a=1)")).__name__, parse_syntax("f(").msg
+    >>> type(parse_anew("f(a=1)")).__name__, parse_anew("f(").msg
     ('Module', "'(' was never closed")
     """
-    return parse_anew(text) if len(text) > MAX_KEPT_CHARS else _parse_short(text)
-
-
-@lru_cache(4)
-def _parse_short(text: str) -> ast.Module | SyntaxError | None:
-    return parse_anew(text)
-
-
-MAX_KEPT_CHARS = 2_000
-"""Characters of a text of which is kept what it was read as: a tree takes a thousand times their memory."""
-
-
-def parse_anew(text: str) -> ast.Module | SyntaxError | None:
-    """What :func:`parse_syntax` gives, as a tree that may be changed."""
     if is_too_long(text):
         return None
     try:
@@ -69,6 +52,12 @@ def parse_anew(text: str) -> ast.Module | SyntaxError | None:
         return strip_traceback(error)
     except (ValueError, RecursionError, MemoryError):
         return None
+
+
+MAX_KEPT_CHARS = 2_000
+"""Characters of a text of which is kept what it was read as: a tree takes a thousand times their memory."""
+parse_syntax = remembered(MAX_KEPT_CHARS)(parse_anew)
+"""The same, for those who change nothing in it: short texts are asked for again and again."""
 
 
 def is_too_long(text: str) -> bool:
