@@ -210,6 +210,8 @@ def repair_appbench_quotes(view: TextView) -> RepairedText | None:
 
 
 def _repair_quoted_names(text: str) -> list[TextEdit]:
+    if "'(" not in text and '"(' not in text:
+        return []
     return [TextEdit(m.start(), m.end(), m[2], "quotes") for m in _NAME_QUOTES.finditer(text)]
 
 

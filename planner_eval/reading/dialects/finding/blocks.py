@@ -117,14 +117,15 @@ class BlockReader(PieceReader):
         """
         read: list[ReadCalls] = []
         end = 0
-        for match in _DATA_ASSIGNMENT_START.finditer(view.text):
+        for match in _DATA_ASSIGNMENT_START.finditer(f"\n{view.text}"):
             if match.start() < end:
                 continue
-            piece = extent(view.text, match.end())
+            start = match.end() - 1
+            piece = extent(view.text, start)
             end = piece.end
-            if not piece.closed or not _ARGUMENTS_KEY.search(view.text, match.end(), end):
+            if not piece.closed or not _ARGUMENTS_KEY.search(view.text, start, end):
                 continue
-            inside = view.cut(match.end(), end)
+            inside = view.cut(start, end)
             try:
                 read += self._kept(self.mended(inside))
             except ParseError:
@@ -180,14 +181,18 @@ class BlockReader(PieceReader):
     def _after_words(self, view: TextView) -> list[ReadCalls]:
         """The calls of a text with a program of which its lines one by one would lose statements."""
         text = view.text
-        first = _STATEMENT.search(text) if _CHANGING_STATEMENT.search(text) else None
+        first = _STATEMENT.search(text) if _CHANGING_STATEMENT.search(f"\n{text}") else None
         if first is None:
             return []
         breaks = [match.start() for match in _LINE_START.finditer(text, first.end())]
         for end in (len(text), *breaks[: -_MAX_LINES_AFTER - 1 : -1]):
             program = view.cut(first.start(), end)
             tree = self.as_python(program)
-            if tree is not None and not is_labelled_prose(tree) and _CHANGING_STATEMENT.search(program.text):
+            if (
+                tree is not None
+                and not is_labelled_prose(tree)
+                and _CHANGING_STATEMENT.search(f"\n{program.text}")
+            ):
                 before = list(self._lines(view.cut(0, first.start())))
                 return before + self._program(program) + self._words(view.cut(end, len(text)))
         return []
@@ -477,12 +482,12 @@ _ALTERED = r"[^\W\d]\w*+(?:(?:\.\w++|\[[^\n]*?\])++|[ \t]*+[-+*/%|&^]{1,2})[ \t]
 _ALTERATION = lazy_pattern(rf"{_ALTERED}[^\n]*+")
 """A line that changes what a variable holds."""
 _CHANGING_STATEMENT = lazy_pattern(
-    rf"(?m)^(?:{_ALTERED}"
+    rf"(?m)\n(?:{_ALTERED}"
     rf"|(?:{'|'.join(map(re.escape, sorted(EXITS)))})\("
     rf"|[^\W\d]\w*+\.(?:{'|'.join(sorted(MUTATING_METHODS))})\("
     r"|(?:for|while|if|with|try)\b[^\n]*:[ \t]*+(?:#[^\n]*+)?$|(?:del|raise)\b)"
 )
-"""A statement on its line that changes a variable, the order or the end of a program, and is no call."""
+"""A statement after a line's end that changes a variable, the order or the end of a program; no call."""
 _LINE_START = lazy_pattern(r"\n(?=\S)")
 _MAX_LINES_AFTER = 5
 """Lines after a program that may be words."""
@@ -535,7 +540,7 @@ _SCRIPT_LANGUAGES = {
 
 _PYTHON_LABELS = frozenset({"python", "py", "python3", "tool_code"})
 _DATA_ASSIGNMENT_START = lazy_pattern(
-    r"(?m)^[ \t]*+(?:(?:const|let|var)\s++)?[^\W\d]\w*+\s*+(?::[\w.\[\], \t]++)?=\s*+(?=[\[{])"
+    r"\n[ \t]*+(?:(?:const|let|var)\s++)?[^\W\d]\w*+\s*+(?::[\w.\[\], \t]++)?=\s*+(?=[\[{])"
 )
 _ARGUMENTS_KEY = lazy_pattern(rf"\b(?:{'|'.join(ARGUMENT_KEYS)})[\"']?\s*+:")
 _YAML_CALL = lazy_pattern(

@@ -229,7 +229,7 @@ _TAIL_LENGTH = 600
 
 _NAME = r"[^\W\d][\w.\-\\]*+"
 _UNFINISHED_CALL = lazy_pattern(
-    rf"(?:^|\n)[ \t]*+(?:"
+    rf"\n[ \t]*+(?:"
     rf"(?:const|let|var)\s[^\n=]*+=\s*+await(?:\s++(?:{_NAME})?+)?+"
     rf"|Action\s*+:[ \t]*+`?(?!(?:none|n/a|no|finish|final)\b)(?:{_NAME})?+`?[ \t]*+"
     r"(?:\n\s*+(?:A(?:c(?:t(?:i(?:o(?:n(?: (?:I(?:n(?:p(?:u(?:t\s*+)?)?)?)?)?)?)?)?)?)?)?)?)?"
@@ -276,10 +276,11 @@ def find_unfinished_call(text: str, start: int, *, called: bool) -> int | None:
     tail = text[tail_start:end]
     if _CLOSERS.fullmatch(tail):
         return None
+    padded = f"\n{tail}"  # a line's end is looked for more quickly than a line's start
     for pattern in (_UNFINISHED_CALL, _CUT_CALL_TOKEN):
-        match = pattern.search(tail)
+        match = pattern.search(padded)
         if match is not None:
-            return tail_start + len(tail) - len(tail[match.start() :].lstrip())
+            return end - len(padded[match.start() :].lstrip())
     offset = _find_cut_token(tail)
     if offset is None:
         offset = _find_open_call_name(tail)

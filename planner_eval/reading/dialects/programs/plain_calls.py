@@ -22,10 +22,11 @@ _NAME = r"[A-Za-z_][A-Za-z0-9_]*+"
 _NO_SIGN = r"\\\n\r\x00"
 _TEXT = rf"'[^'{_NO_SIGN}]*+'|\"[^\"{_NO_SIGN}]*+\""
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,15}+)?+"
-_VALUE = lazy_pattern(
-    rf"({_NAME}(?:\.{_NAME})*+)\([ \t\n]*+|({_TEXT}|{_NUMBER}|True|False|None)|[\[{{][ \t\n]*+"
-)
+_SCALAR = rf"{_TEXT}|{_NUMBER}|True|False|None"
+_VALUE = lazy_pattern(rf"({_NAME}(?:\.{_NAME})*+)\([ \t\n]*+|({_SCALAR})|[\[{{][ \t\n]*+")
 _KEY = lazy_pattern(rf"({_NAME}) ?+= ?+")
+_ARGUMENT = lazy_pattern(rf"({_NAME}) ?+= ?+({_SCALAR})[ \t\n]*+(?:(\))|,[ \t\n]*+(?!\)))")
+"""A named argument of a scalar, and what follows it: the end of the call, or another argument."""
 _FIELD = lazy_pattern(rf"({_TEXT}): *+")
 _NEXT = lazy_pattern(r"[ \t\n]*+([,)\]}])[ \t\n]*+")
 _BETWEEN_CALLS = lazy_pattern(r" *+(?:[;,] *+|\n++)(?!\s*+\Z)")
@@ -129,19 +130,26 @@ class _Reader:
         closed = text.startswith(")", position)
         end = position + 1
         while not closed:
-            named = _KEY.match(text, position)
-            if named is None and key is not None:  # which Python refuses
-                raise _NotPlainError
-            key = named[1] if named else None
-            start = named.end() if named else position
-            value, stop = self.value(start, depth)
+            plain = _ARGUMENT.match(text, position)
+            if plain is not None:  # as most
+                key, value, span = plain[1], _scalar(plain[2]), plain.span(2)
+                position = end = plain.end()
+                closed = plain[3] is not None
+            else:
+                named = _KEY.match(text, position)
+                if named is None and key is not None:  # which Python refuses
+                    raise _NotPlainError
+                key = named[1] if named else None
+                start = named.end() if named else position
+                value, stop = self.value(start, depth)
+                span = start, stop
+                following, closed = self.following(stop, ")")
+                position, end = following.end(), following.end(1)
             name_key = str(len(arguments)) if key is None else key
             if name_key in arguments:
                 raise _NotPlainError
             arguments[name_key] = value
-            spans.append((start, stop))
-            following, closed = self.following(stop, ")")
-            position, end = following.end(), following.end(1)
+            spans.append(span)
         if fields and (key is None or not _KEYWORDS.isdisjoint(fields)):  # without names it may be words
             raise _NotPlainError
         if len(self.calls) >= self.most:
