@@ -209,12 +209,10 @@ class Extent(NamedTuple):
         end: The place after its last bracket; where it breaks, the place of the bracket that fits
             nothing, or the end of the text.
         closed: Every bracket found its partner.
-        waiting: The brackets still open where it ended, outermost first, as (place, bracket).
     """
 
     end: int
     closed: bool
-    waiting: tuple[tuple[int, str], ...] = ()
 
 
 def tokens(text: str, start: int, stop: int, *, levels: int = 0) -> Iterator[re.Match[str]]:
@@ -264,9 +262,9 @@ def extent(text: str, start: int, stop: int | None = None) -> Extent:
     >>> extent("f(a='x)', b=[1]) and more", 0).end
     16
     >>> extent("f([1)", 0)
-    Extent(end=4, closed=False, waiting=((1, '('), (2, '[')))
+    Extent(end=4, closed=False)
     """
-    waiting: list[tuple[int, str]] = []
+    waiting: list[str] = []
     limit = len(text) if stop is None else stop
     for match in tokens(text, start, limit, levels=2):
         kind = match.lastgroup
@@ -274,15 +272,14 @@ def extent(text: str, start: int, stop: int | None = None) -> Extent:
             if not waiting:
                 return Extent(match.end(), True)
         elif kind == "open":
-            waiting.append((match.start(), match.group()))
+            waiting.append(BRACKET_PAIRS[match.group()])
             if len(waiting) > MAX_BRACKET_DEPTH:
                 break
         elif kind == "close":
-            if not waiting or BRACKET_PAIRS[waiting[-1][1]] != match.group():
-                return Extent(match.start(), False, tuple(waiting))
-            waiting.pop()
+            if not waiting or waiting.pop() != match.group():
+                return Extent(match.start(), False)
             if not waiting:
                 return Extent(match.end(), True)
         elif kind == "quote" and waiting:
-            return Extent(limit, False, tuple(waiting))
-    return Extent(limit, False, tuple(waiting))
+            break
+    return Extent(limit, False)

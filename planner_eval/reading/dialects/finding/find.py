@@ -156,7 +156,7 @@ def _read_embedded_tags(source: str, reader: BlockReader) -> EmbeddedTagReading 
 def _read_whole_json(view: TextView, reader: BlockReader) -> ReadCalls | None:
     """A text that is JSON from end to end; what its texts hold is mended where that is wanted."""
     try:
-        return reader.json(view, required=True)
+        return reader.json(view)
     except LimitError:
         raise
     except ParseError as error:

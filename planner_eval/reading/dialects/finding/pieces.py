@@ -140,15 +140,15 @@ class PieceReader(ABC):
         return type(self)(self.source, self.limits, self.words, repair=True, located=False)
 
     # ------------------------------------------------------------ JSON
-    def json(self, view: TextView, *, required: bool = False) -> ReadCalls | None:
-        """A view that is JSON as a whole; None where it is no JSON, or holds no call.
+    def json(self, view: TextView) -> ReadCalls | None:
+        """A view that may be JSON as a whole; None where it is none.
 
         Raises:
             ParseError: it is JSON, and something in it is not the call that it should be.
             LimitError: it nests too deeply, or holds too long a number.
         """
         try:
-            values = self._values(view.text) if _may_be_json(view.text) else None
+            values = self._values(view.text)
         except LimitError as error:
             raise locate_error_in_source(error, view, self.source) from None
         if values is None:
@@ -157,7 +157,7 @@ class PieceReader(ABC):
         if isinstance(read, NoCalls):
             self._refuse_deep(view, deep=is_nested_too_deep(view.text, self.limits))
             self.why = read.why
-            return ReadCalls("json", RawPlan(()), read.why, span_of(view)) if required else None
+            return ReadCalls("json", RawPlan(()), read.why, span_of(view))
         return read
 
     def _refuse_deep(self, view: TextView, *, deep: bool) -> None:
