@@ -353,7 +353,8 @@ def lazy_pattern(regex: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _LazyPattern(regex, flags))
 
 
-_P, _T = ParamSpec("_P"), TypeVar("_T")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _TextFunction: TypeAlias = Callable[Concatenate[str, _P], _T]
 
 

@@ -42,7 +42,6 @@ from planner_eval.reading.dialects.programs.program import Variables, shift_name
 from planner_eval.reading.dialects.programs.python_ast import follow
 from planner_eval.reading.dialects.programs.syntax import (
     LINE_END,
-    MAX_KEPT_CHARS,
     MAX_PARSED_CHARS,
     PlacedTree,
     parse_anew,
@@ -270,11 +269,6 @@ def _python_error(error: SyntaxError, text: str) -> ParseError:
     return ParseError(reason, text=text, offset=lines[line - 1] + max((error.offset or 1) - 1, 0))
 
 
-_faults: dict[str, tuple[str, int, str | None]] = {}
-"""Why the grammar refuses the texts that it was last given: what is mended was refused before."""
-_MAX_FAULTS = 8
-
-
 def read_grammar(
     text: str,
     defined: Iterable[str] = (),
@@ -289,19 +283,11 @@ def read_grammar(
     """
     from planner_eval.reading.dialects.programs.program_grammars import PythonTransformer
 
-    fault = _faults.get(text)
-    if fault is not None:
-        raise ParseError(fault[0], text=text, offset=fault[1], dialect=fault[2])
     try:
         tree = grammar.run(grammar.load("python", PythonTransformer), text, TERMINAL_DESCRIPTIONS, "pythonic")
     except ParseError as error:
         error.text = error.text or text
-        explained = _explain_error(error)
-        if type(explained) is ParseError and len(text) <= MAX_KEPT_CHARS:
-            if len(_faults) >= _MAX_FAULTS:
-                _faults.clear()
-            _faults[text] = explained.reason, explained.offset, explained.dialect
-        raise explained from None
+        raise _explain_error(error) from None
     return follow(tree, text, defined, limits, 0, before, own_variables)
 
 
