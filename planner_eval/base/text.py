@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from functools import lru_cache, wraps
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from planner_eval.base.named_tuple import NamedTuple
 
@@ -353,26 +353,24 @@ def lazy_pattern(regex: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _LazyPattern(regex, flags))
 
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-_TextFunction: TypeAlias = Callable[Concatenate[str, _P], _T]
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def remembered(most: int) -> Callable[[_TextFunction[_P, _T]], _TextFunction[_P, _T]]:
+def remembered(most: int) -> Callable[[_F], _F]:
     """Let a function of a text remember its last answers: what is refused is read again, to be mended.
 
     Args:
         most: How many characters a text has whose answer is remembered.
     """
 
-    def decorate(function: _TextFunction[_P, _T]) -> _TextFunction[_P, _T]:
+    def decorate(function: _F) -> _F:
         remember = lru_cache(4)(function)
 
         @wraps(function)
-        def answer(text: str, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-            return (remember if len(text) <= most else function)(text, *args, **kwargs)  # type: ignore[arg-type]
+        def answer(text: str, *rest: Any) -> Any:
+            return (remember if len(text) <= most else function)(text, *rest)
 
-        return answer
+        return cast(_F, answer)
 
     return decorate
 
