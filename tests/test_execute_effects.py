@@ -19,7 +19,7 @@ from planner_eval.execution.tool_loading import execute_file
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 from planner_eval.results.trials import pass_estimates, pass_hat_k
-from tests.conftest import tables, text_case
+from tests.conftest import tabled, tables, text_case
 
 TABLES = tables(__file__)
 
@@ -219,43 +219,10 @@ def test_pass_k_counts_the_choices_that_all_succeed(runs: list[bool], data: st.D
     assert pass_hat_k(len(runs), sum(runs), k) == pytest.approx(sum(chosen) / len(chosen))
 
 
-DESCRIBED = """
-class Shop:
-    def __init__(self): self.rows = {"row": "x" * 1_200_000}
-    def rename(self, to): self.rows["last"] = to
-    def listing(self, last): return ["x" * 1_200_000, last]
-    def deep(self, last):
-        for _ in range(150): last = [last]
-        return last
-    def hidden(self, last): return Hidden()
-    def number(self, last): return 10 ** 5000 + last
-class Hidden: pass
-class States:
-    def __init__(self): self.x = None
-    def nan(self, v): self.x = float("nan")
-    def truth(self, v): self.x = True if v == 1 else 1
-    def pair(self, v): self.x = (1, 2) if v == 1 else [1, 2]
-    def key(self, v): self.x = {1: "a"} if v == 1 else {"1": "a"}
-    def hidden(self, v): self.x = Hidden()
-"""
+DESCRIBED = text_case("test_execute_effects-DESCRIBED.txt")
 
 
-@pytest.mark.parametrize(
-    ("tool", "said"),
-    [
-        ("listing", "unknown: c0 (listing) gives a text of 1,200,000 characters, more than the output limit"),
-        ("deep", "unknown: c0 (deep) gives nests deeper than 100 levels"),
-        ("hidden", "unknown: c0 (hidden) gives <described.Hidden object>"),
-        (
-            "number",
-            "different; c0 (number) gives (repr raises ValueError), gold's c0 (number) gives (repr raises ",
-        ),
-        (
-            "rename",
-            "unknown: the tools' state holds a text of 1,200,000 characters, more than the output limit",
-        ),
-    ],
-)
+@tabled("tool, said")
 def test_what_is_only_described_is_not_known_to_be_the_same(tool: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "described.py").write_text(DESCRIBED)
     argument = "to" if tool == "rename" else "last"
