@@ -10,6 +10,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import formats_of
 from planner_eval.base.tables import MARKDOWN, TEXT
 from planner_eval.base.text import format_count
 from planner_eval.cli.benchmark_options import (
@@ -23,7 +24,7 @@ from planner_eval.cli.benchmark_options import (
 )
 from planner_eval.cli.drawing import ChartOptions
 from planner_eval.cli.options import format_condition, note, refuse_idle
-from planner_eval.cli.output import Output, Threshold, emit, say_missed
+from planner_eval.cli.output import Output, Threshold, say_missed
 from planner_eval.cli.workers import PART_OPTIONS, Work
 from planner_eval.results.runs.run_file import open_run
 
@@ -181,18 +182,8 @@ def write_benchmark_page(systems: Systems, shown: PageSettings, output: str | No
         scored = pe.score_benchmark(pred, f"dataset:{name}", name, reading=systems.how)
     else:
         scored, pred = score_run_again(read_stored_run(pred, "score"))
-    _emit_page(scored, pred, shown, output)
-    _say_matching(scored)
+    write_scores(scored, pred, Output(formats_of("page")[0], output), shown=shown)
     return 0
-
-
-def _emit_page(scored: Scored, pred: str, shown: PageSettings, output: str | None, run: Any = None) -> None:
-    """Write the page of answers that were scored, and say what it leaves out."""
-    from planner_eval.benchmarks.page import benchmark_page
-
-    page = benchmark_page(scored, pred.rstrip("/" + os.sep) or pred, shown, run=run)
-    emit(page.pieces, output, plain=True)
-    note(*page.notes)
 
 
 def _say_matching(scored: Scored) -> None:
@@ -206,7 +197,15 @@ def _say_matching(scored: Scored) -> None:
             note(f"{answers} cannot be {what} and {counts} as wrong: {ids[0]}" + ", …" * (len(ids) > 1))
 
 
-def write_scores(scored: Scored, pred: str, output: Output, more: str = "", *, run: Any = None) -> int:
+def write_scores(
+    scored: Scored,
+    pred: str,
+    output: Output,
+    more: str = "",
+    *,
+    run: Any = None,
+    shown: PageSettings | None = None,
+) -> int:
     """Write what a benchmark said, and say what else is to be known: the command's exit code.
 
     Args:
@@ -215,6 +214,7 @@ def write_scores(scored: Scored, pred: str, output: Output, more: str = "", *, r
         output: What is written, and where.
         more: What follows it.
         run: Runs answers, where they were scored with them run.
+        shown: What a page shows, where the user says more of it than the output.
     """
     from planner_eval.benchmarks.score import write_score
 
@@ -229,9 +229,13 @@ def write_scores(scored: Scored, pred: str, output: Output, more: str = "", *, r
         return [*pieces, more]
 
     if output.shows("page"):
+        from planner_eval.benchmarks.page import benchmark_page
         from planner_eval.results.page.report import PageSettings
 
-        _emit_page(scored, pred, PageSettings(failures=failures), output.file, run)
+        shown = shown or PageSettings(failures=failures)
+        page = benchmark_page(scored, pred.rstrip("/" + os.sep) or pred, shown, run=run)
+        output.emit(page.pieces, plain=True)
+        note(*page.notes)
     else:
         headline = f"{scored.benchmark.name}: {format_count(matched.answers, 'answer')}"
         output.emit_result(write, cases, headline, limited=bool(limits))
