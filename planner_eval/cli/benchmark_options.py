@@ -26,8 +26,10 @@ OVERRIDDEN_READING = (
     "dialect", "turn", "wrappers", "repair", "compute", "gold_dialect", "gold_id_field", "gold_text_field",
     "policy",
 )  # fmt: skip
+"""Options on reading and comparing that a benchmark's own rules leave without effect."""
+
 OVERRIDDEN_OPTIONS = (*OVERRIDDEN_READING, "infer", "metrics", "keys", "cluster", "every", "causes")
-"""Options that a benchmark's own rules leave without effect."""
+"""These, and those on figures."""
 
 
 class BenchmarkOptions(NamedTuple):
