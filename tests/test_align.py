@@ -173,9 +173,7 @@ def test_in_a_huge_block_calls_that_share_rare_values_are_partners(
 
 
 @tabled("what, pred, gold, pairs")
-def test_calls_of_two_tools_are_partners_on_a_ground(
-    what: str, pred: str, gold: str, pairs: list[list[int]]
-) -> None:
+def test_which_calls_are_partners(what: str, pred: str, gold: str, pairs: list[list[int]]) -> None:
     found = align(parse(pred, dialect="code"), parse(gold, dialect="code"))
     assert sorted(map(list, found.pairs)) == pairs, what
 
