@@ -3,7 +3,6 @@
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,9 +11,7 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import InputError, PairingError
 from planner_eval.results.agreement import kappa
-from planner_eval.results.intervals import proportion, sign_test
 from tests import inside
-from tests.conftest import tabled
 
 
 def planeval(*argv: str, typed: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -39,50 +36,6 @@ def files(tmp_path: Path) -> tuple[str, str]:
     for file, side in zip((left, right), spread([[20, 5], [10, 15]]), strict=True):
         file.write_text(json.dumps(side), encoding="utf-8")
     return str(left), str(right)
-
-
-def test_cohens_own_kind_of_table() -> None:
-    found = pe.agree(*spread([[20, 5], [10, 15]]))
-    assert found.cells == ((20, 5), (10, 15))
-    wanted = {"agreement": 0.7, "kappa": 0.4, "false positives": 5 / 50, "false negatives": 10 / 50,
-              "false positive rate": 5 / 20, "false negative rate": 10 / 30}  # fmt: skip
-    assert {name: found.figure(name) for name in wanted} == wanted  # chance: (25·30 + 25·20) / 50² = 0.5
-    assert {shift.p for shift in found.shifts} == {sign_test(5, 10)}
-    spans = {one.name: one.interval for one in found.figures}
-    assert spans["agreement"] == proportion(35, 50)
-    assert spans["false negative rate"] == proportion(10, 30)
-
-
-def test_classes_have_a_row_each_and_one_correction() -> None:
-    found = pe.agree(*spread([[5, 9, 0], [0, 6, 0], [0, 0, 3]], "abc"))
-    assert found.classes == ("a", "b", "c")
-    assert [(s.name, s.first, s.second, s.both) for s in found.shifts] == [
-        ("a", 14, 5, 5), ("b", 6, 15, 6), ("c", 3, 3, 3),
-    ]  # fmt: skip
-    raw = sign_test(9, 0)
-    assert [s.p for s in found.shifts] == [3 * raw, 3 * raw, 1.0]
-    assert "false positives" not in {one.name for one in found.figures}
-    collapsed = pe.agree(*spread([[5, 9, 0], [0, 6, 0], [0, 0, 3]], "abc"), positive="A")
-    assert collapsed.cells == ((5, 9), (0, 9))
-
-
-def test_verdicts_that_all_agree_do_not_prove_that_all_will() -> None:
-    """Of ten that agree, a bootstrap is sure; 3 of 10 may still differ, which is 0.6 of chance's half."""
-    span = next(one.interval for one in pe.agree(*spread([[5, 0], [0, 5]])).figures if one.name == "kappa")
-    assert span is not None
-    assert span.low == pytest.approx(1 - 2 * (1 - 0.025 ** (1 / 10)))
-    assert span.high == 1
-
-
-@tabled("cells, value, low, high, method")
-def test_the_interval_of_kappa(
-    cells: list[list[int]], value: float, low: float, high: float, method: str
-) -> None:
-    """By what each record changes kappa, its derivative taken numerically, and scipy's quantiles."""
-    found = next(one for one in pe.agree(*spread(cells, "ynz"[: len(cells)])).figures if one.name == "kappa")
-    assert found.interval is not None
-    assert [found.value, *found.interval[:2]] == pytest.approx([value, low, high], rel=1e-9)
-    assert found.interval.method == method
 
 
 @given(st.lists(st.lists(st.integers(0, 30), min_size=3, max_size=3), min_size=3, max_size=3))
@@ -152,17 +105,3 @@ def test_verdicts_of_the_library() -> None:
     assert (found.by, found.cells) == ("position", ((0, 1), (0, 1)))
     with pytest.raises(InputError, match="add ids, or use as many records on both sides"):
         pe.agree(left, right[:1])
-
-
-@pytest.mark.parametrize(("judge", "human", "kappa", "positive"), [
-    (("pass", "fail", "pass", "fail"), ("yes", "no", "yes", "unclear"), None, "yes"),
-    ((1, 0, 1, 0), ("Y", "N", "Y", "Y"), 0.5, None), ((0, 1, 2, 1), (0, 1, 2, 2), None, None),
-])  # fmt: skip
-def test_words_that_say_the_same_are_one_class(
-    judge: tuple[Any, ...], human: tuple[Any, ...], kappa: float | None, positive: str | None
-) -> None:
-    left, right = ({str(at): word for at, word in enumerate(side)} for side in (judge, human))
-    found = pe.agree(left, right)
-    assert found.figure("agreement") == 0.75
-    assert kappa is None or found.figure("kappa") == kappa
-    assert positive is None or pe.agree(left, right, positive=positive).figure("agreement") == 1

@@ -20,7 +20,6 @@ from planner_eval.plan.linking import MAX_DEPTH
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.files import fields
-from planner_eval.reading.files.broken_json import _MAX_ATTEMPTS, elements
 from planner_eval.reading.files.fields import HEAD_SIZE, choose_content, choose_id, id_text, table_rows
 from planner_eval.reading.files.files import read_data, read_file, read_path
 from planner_eval.reading.files.pairing import format_repeated_ids
@@ -178,16 +177,6 @@ def test_one_piece_of_a_stream_is_a_record_and_two_are_none(tmp_path: Path) -> N
     file.write_text((json.dumps(piece) + "\n") * 2, "utf-8")
     with pytest.raises(InputError, match="pieces of a stream"):
         read_file(str(file))
-
-
-def test_a_broken_record_ends_at_the_next_one_as_long_as_few_places_look_like_it() -> None:
-    def read(places: int) -> list[object]:
-        looks = '{"id": 5} x ' * places
-        found = elements('[{"id": 1}, {"id": ?, ' + looks + ', {"id": 7}, {"id": 8}]', 0)
-        return [item.data for item in found or ()]
-
-    assert read(_MAX_ATTEMPTS) == [{"id": 1}, None, {"id": 7}, {"id": 8}]
-    assert read(_MAX_ATTEMPTS + 1) == [{"id": 1}, None]
 
 
 def test_numbers_are_ids_as_far_as_every_digit_is_kept() -> None:

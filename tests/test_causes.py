@@ -19,7 +19,6 @@ from planner_eval.comparison.rows import Row
 from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Plan
 from planner_eval.results.causes import Credits, credits_of
-from tests.conftest import tabled
 from tests.inside import planeval
 from tests.plant import KINDS, ROOTS
 from tests.test_diff import OURS
@@ -80,13 +79,6 @@ def test_credits_are_means_over_all_orders_of_mending() -> None:
         assert found is not None
         assert found.how == "shapley"
         assert [[c.exact, c.similarity] for c in found.causes] == [pytest.approx(g, abs=1e-8) for g in gained]
-
-
-@tabled("pred, gold, data")
-def test_credits_of_a_pair(pred: str, gold: str, data: Any) -> None:
-    """By the definition, each plan mended and scored anew; beyond eight causes of those first and last."""
-    found = credits_of(row(*(pe.parse(text.replace(";", "\n")) for text in (pred, gold))))
-    assert (found and found.data()) == data
 
 
 def wrong(count: int, calls: int = 1) -> tuple[str, str]:

@@ -42,20 +42,6 @@ def test_intervals_of_yes_or_no_hold_the_truth_exactly() -> None:
             assert held >= 0.95, (of, truth)
 
 
-def test_no_end_lies_outside_and_nothing_has_no_interval() -> None:
-    """Of 60,000 samples one is wrong: the normal approximation said 1.0000120."""
-    right = [Counts(2, 2, 2)] * 59_999
-    span = intervals({"calls": Column([*right, Counts(1, 2, 2)])})["calls"]
-    assert span is not None
-    assert 0.9999 < span.low < span.high < 1
-    tau = intervals({"order_tau": Column([Share(3, 3)] * 4)})["order_tau"]
-    assert tau is not None
-    assert -1 < tau.low < 0 < tau.high == 1
-    nothing = {"x": Column(), "y": Column([None]), "z": Column([Counts(0, 0, 0)])}
-    assert intervals(nothing) == {"x": None, "y": None, "z": None}
-    assert proportion(0, 0) is None
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30),
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=30, max_size=30),

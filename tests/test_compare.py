@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -15,16 +14,15 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.rows import NO_ANSWER_STATES
 from planner_eval.results.compare import make_comparison
-from planner_eval.results.contrast import Allowance, Contrast, check_allowance
+from planner_eval.results.contrast import Contrast
 from planner_eval.results.intervals import holm
-from planner_eval.results.scored import ScoredRow
+from planner_eval.results.scored import ScoredRow, scored_of
 from planner_eval.results.views.compare import TERMINAL_WIDTH, write_comparison
 from tests.build import jsonl
-from tests.conftest import ROOT, examples, tabled, text_case
+from tests.conftest import ROOT, examples, tables, text_case
 from tests.inside import planeval
 from tests.test_junit import checked, kind
 
@@ -158,26 +156,6 @@ def test_what_is_worse_fails(forty: tuple[str, ...]) -> None:
         assert (done[0], said in done[2]) == (code, True), limit
 
 
-def test_a_margin_is_decided_by_the_end_of_the_interval(tmp_path: Path) -> None:
-    """B is worse on 2 of 60 and better on 1: the figure is 0.017 lower, the interval reaches to -0.102."""
-    a = system(tmp_path / "a.jsonl", [n != 5 for n in range(60)])
-    b = system(tmp_path / "b.jsonl", [n not in (1, 2) for n in range(60)])
-    files = (a, b, gold(tmp_path / "g.jsonl", 60))
-    assert [worse(files, limit)[0] for limit in ("exact", "exact:0.11", "exact:0.02")] == [1, 0, 1]
-    assert "expected with 95 % confidence at most 0.02 lower" in worse(files, "exact:0.02")[2]
-
-
-@pytest.mark.parametrize("metric", ["exact", "calls"])
-def test_few_samples_do_not_show_that_nothing_is_worse(metric: str, tmp_path: Path) -> None:
-    """Where none of n samples differs, some still may: nearly all of 1, 0.064 of 60."""
-    for count, least in ((1, 0.9968), (60, 0.0642)):
-        a, b = (system(tmp_path / f"{name}.jsonl", [True] * count) for name in "ab")
-        files = (a, b, gold(tmp_path / "g.jsonl", count))
-        assert worse(files, metric)[0] == worse(files, f"{metric}:{least + 0.001}")[0] == 0
-        code, _, said = worse(files, f"{metric}:{least - 0.001}")
-        assert (code, f"difference +0.0000, 95 % -{least:.4f}" in said) == (1, True)
-
-
 def test_each_system_and_limit_is_a_test_case(forty: tuple[str, ...]) -> None:
     a, b, c, wanted = forty
     plain = checked(worse((b, a, c, wanted), form="junit")[1])
@@ -210,61 +188,11 @@ def test_five_systems_with_long_names_fit_a_terminal(tmp_path: Path) -> None:
     assert "S30: " in write_comparison(many)
 
 
-STATES = {"s": "same", "d": "different", "p": "different", "u": "unreadable", "c": "cut", "a": "absent",
-          "r": "refused", "f": "failed"}  # fmt: skip
-
-
-def rows_of(letters: str) -> list[ScoredRow]:
-    """Rows by their states; of p the calls are right in part, and of - there is none: ``s3u`` are four."""
-    rows = []
-    each = "".join(letter * int(count or 1) for letter, count in re.findall(r"(\D)(\d*)", letters))
-    for n, letter in enumerate(each):
-        right, calls = int(letter == "s"), {"p": 2, "d": 1, "s": 1}.get(letter, 0)
-        tallies: dict[str, Any] = dict.fromkeys(METRICS, Share(right, 1))
-        tallies["calls"] = Counts(int(letter in "sp"), calls, 1)
-        tallies["independent_errors"] = Share(1 - right, 1)
-        if letter != "-":
-            rows.append(ScoredRow(f"q{n}", STATES[letter], tallies, ("kind",) * (letter in "dp"), "why"))
-    return rows
-
-
-@tabled("systems, limits, metrics, told")
-def test_verdicts_and_what_is_allowed(systems: Any, limits: Any, metrics: list[str], told: list[Any]) -> None:
-    """A sentence for each system but the first; of the last, whether it is worse than limits allow."""
-    found = make_comparison([*map(rows_of, systems)], metrics, names="ABC"[: len(systems)], made="t")
-    said: list[Any] = [*found.verdicts]
-    for limit in limits:
-        try:
-            said.append([*check_allowance(found.contrasts[-1], Allowance(*limit))])
-        except InputError as error:
-            said.append(str(error))
-    assert said == told
-
-
-def mistaken_rows(offset: int, count: int) -> list[ScoredRow]:
-    """40 rows, of which some in a row are wrong; the first of these in 21 ways, with 21 tools."""
-    rows = []
-    for n in range(40):
-        wrong, first = offset <= n < offset + count, n == offset
-        calls, arguments = Counts(1 - wrong, 2, 1), Counts(2, 2, 2 + wrong)
-        tallies = {
-            "exact": Share(1 - wrong, 1),
-            "calls": calls,
-            "arguments": arguments,
-            "order_tau": Share(1, 2),
-        }
-        codes = tuple(f"kind.{kind:02}" for kind in range(21 if first else wrong))
-        tools = tuple((f"gold_{tool:02}", "called") for tool in range(21 * first))
-        name, state = f"q{n:02}{'x' * (57 + n % 2)}", "different" if wrong else "same"
-        rows.append(ScoredRow(name, state, tallies, codes, "", {"level": "ab"[n % 2]}, mistaken=tools))
-    return rows
-
-
 def test_a_long_comparison_says_the_most_important_first_and_how_much_is_left_out() -> None:
     """20 causes and tools, three figures by level, 10 ids of 60 characters; a terminal has 100."""
 
     def text(name: str) -> str:
-        sides = [mistaken_rows(11, 10), mistaken_rows(0, 11)]
+        sides = [[*map(scored_of, rows)] for rows in tables(__file__)["LONG"]]
         metrics = ["exact", "calls", "arguments", "order_tau"]
         return write_comparison(make_comparison(sides, metrics, names=["a", name], made="t", by=["level"]))
 

@@ -17,8 +17,6 @@ import pytest
 import yaml
 
 import planner_eval as pe
-from planner_eval.comparison.diff import diff
-from planner_eval.comparison.rows import Row
 from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files.record import Record
 from planner_eval.results.findings import (
@@ -26,14 +24,12 @@ from planner_eval.results.findings import (
     GoldFinding,
     finding_of_check,
     finding_of_gold,
-    findings_of,
     group_findings,
 )
 from planner_eval.results.views.ci import (
     MAX_ANNOTATIONS,
     MAX_SUMMARY_BYTES,
     github_annotations,
-    limit_lines,
     path_from_root,
     sarif,
     summary,
@@ -239,31 +235,10 @@ def test_one_plan_has_line_and_column() -> None:
         assert [(one.line, one.column) for one in found] == expected
 
 
-@tabled("pair, error, name, side, many, found")
-def test_findings_of_a_pair(
-    pair: Any, error: str, name: str, side: Any, many: bool, found: list[Any]
-) -> None:
-    """By the fields of a finding; a record has a file, an id and a line, a pair is two plans or a state."""
-    record = side and Record(side[0], 0, side[1], None, side[2])
-    if isinstance(pair, str):
-        row = Row(name, pair, error=error or None)
-    else:
-        differ = diff(*(locate(pe.parse(text)) for text in pair))
-        row = Row(name, "same" if differ.same else "different", differ, differ.pred, differ.gold)
-    assert [[*finding] for finding in findings_of(row, record, many=many)] == found
-
-
 def test_the_worst_level_stands_first() -> None:
     levels = enumerate(["note", "warning", "warning", "error"])
     found = [Finding("a", "", "", level, record=str(at)) for at, level in levels]
     assert [group.first.level for group in group_findings(found)] == ["error", "warning", "note"]
-
-
-@tabled("lengths, size, told")
-def test_a_summary_holds_so_many_bytes(lengths: list[int], size: int, told: list[str]) -> None:
-    """80 bytes are left for the line that says how many are left out."""
-    lines = [*limit_lines(["x" * length for length in lengths], size)]
-    assert [line if line.startswith("…") else len(line) for line in lines] == told
 
 
 def test_what_ci_is_shown_has_bounds() -> None:

@@ -220,20 +220,15 @@ def packed_zip() -> bytes:
 
 @pytest.mark.parametrize(("name", "data", "said"), [
     ("p.jsonl", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is not a file of plans but a PNG image"),
-    ("p.jsonl", b"%PDF-1.7\n1 0 obj", "is not a file of plans but a PDF document"),
     ("p.jsonl", packed_zip(), "is not a file of plans but a zip archive"),
     ("p.jsonl", lines(PREDS).decode().encode("utf-16-le"),
      "looks like UTF-16LE text without a byte order mark"),
-    ("p.jsonl", b"\1\2\0\3" * 100, "is not text: byte 2 is NUL"),
     ("p.gz", gzip.compress(lines(PREDS), mtime=0)[:400], "the gzip data is cut off or damaged"),
     ("p.gz", bz2.compress(lines(PREDS))[:400], "the bzip2 data is cut off or damaged"),
     ("p.gz", lzma.compress(lines(PREDS))[:400], "the xz data is cut off or damaged"),
     ("p.gz", gzip.compress(b"\x89PNG\r\n\x1a\n", mtime=0), "is not a file of plans but a PNG image"),
     ("p.parquet", parquet([{"id": 1, "gold": CALL}])[:-20], "is a Parquet file that cannot be read"),
-    ("p.csv", b"id,output\n", "has a line of column names and no rows"),
-    ("p.csv", b"id,output,id\na,f(),b\n", "line 1: two columns are called 'id'"),
     ("p.csv", b'id,"output\na,f()\n', "line 1: the quote that begins cell 2 is never closed; expected the"),
-    ("p.csv", b"a,b\n1,2\n", "not one record has a field known to hold a plan; the first has 'a', "),
 ])  # fmt: skip
 def test_what_is_no_file_of_plans_is_one_message(tmp_path: Path, name: str, data: bytes, said: str) -> None:
     (tmp_path / name).write_bytes(data)

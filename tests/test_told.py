@@ -12,15 +12,14 @@ from typing import Any
 
 import pytest
 
-import planner_eval as pe
 from planner_eval.comparison.diff import diff, explain
 from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.names import MAX_VALUE_LENGTH
 from planner_eval.comparison.explanation.sentences import mark_differences
 from planner_eval.comparison.matching.align import match
 from planner_eval.plan.model import Call, Plan
-from planner_eval.results.views.rows import MAX_LINES, describe_before_cut, diff_text
-from tests.conftest import ROOT, tabled
+from planner_eval.results.views.rows import diff_text
+from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_compared import COUNT, POLICIES, pair
 
@@ -48,22 +47,6 @@ def test_what_is_said(case: Path, tmp_path: Path, request: Any, monkeypatch: Any
     assert case.read_text(encoding="utf-8") == "".join(now)
 
 
-def plan(text: str) -> Plan:
-    """The calls between semicolons; none of an empty text."""
-    return pe.parse(text.replace(";", "\n")) if text else Plan(())
-
-
-@tabled("pred, gold, told")
-def test_what_stood_before_a_cut(pred: str, gold: str | None, told: str) -> None:
-    """How far it is right, and whether it went round in a circle."""
-    assert describe_before_cut(plan(pred), None if gold is None else plan(gold)) == told
-
-
-@tabled("pred, gold, options, told")
-def test_of_two_plans_this_is_told(pred: str, gold: str, options: dict[str, bool], told: list[str]) -> None:
-    assert diff_text(diff(plan(pred), plan(gold)), **options).split("\n") == told
-
-
 NUMBERS = re.compile(r"[(‹](?:call (\d+)(?:, gold's (\d+))?|gold's call (\d+))[):›]")
 
 
@@ -77,15 +60,6 @@ def test_of_calls_that_need_none_the_first_written_is_the_first_mistake() -> Non
         assert [edit.pred and edit.pred.call for edit in found.edits] == wrong
         head = diff_text(found).split("\n")[0]
         assert f"; first at f{wrong[0]} (call {wrong[0] + 1}" in head
-    for lost in range(5):  # a missing call stands where gold's neighbours stand
-        pred = [call for call in reversed(calls(5)) if call.name != f"f{lost}"]
-        head = diff_text(diff(Plan(tuple(pred)), Plan(tuple(calls(5))))).split("\n")[0]
-        near = f"after f{lost - 1}" if lost else "before f1"
-        assert f"first at gold's f{lost} (gold's call {lost + 1}), missing {near} (call " in head
-    found = diff(Plan(tuple(calls(40))), Plan(tuple(calls(40, 50))))
-    lines = diff_text(found).split("\n")
-    assert (len(lines), lines[-1]) == (1 + MAX_LINES + 1, f"  +{40 - MAX_LINES} more (--all)")
-    assert len(diff_text(found, each=True).split("\n")) == 41
 
 
 @pytest.mark.parametrize("ours", ["a" * 300, "word " * 60, '"\\' * 100, "\x1b[31m" * 60, "…" * 200])

@@ -10,21 +10,14 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.comparison.diff import diff
 from planner_eval.comparison.metrics import DEFAULT_METRICS
 from planner_eval.comparison.metrics.facts import Counts, Share, Tally
 from planner_eval.comparison.policy.values import NOTHING
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row
-from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.columns import Column, exact_sum
 from planner_eval.results.conversations import (
-    ConversationSums,
     CostSum,
-    conversation_data,
-    cost_lines,
-    cost_rows,
-    turn_lines,
 )
 from planner_eval.results.report import UNKNOWN_PROVENANCE, make_report, report_of
 from planner_eval.results.scored import (
@@ -35,11 +28,10 @@ from planner_eval.results.scored import (
     row_data,
     row_of,
     scored_of,
-    scored_row,
 )
 from planner_eval.results.totals import Totals, totals_of
 from planner_eval.results.views.report import FigureView, write_report
-from tests.conftest import tabled, tables, text_case
+from tests.conftest import tables, text_case
 
 TABLES = tables(__file__)
 
@@ -91,36 +83,6 @@ def folded(parts: list[list[ScoredRow]], random: Random, cluster: str | None = N
             sums[at + 1] = Totals(METRICS, ["level"], data, cluster)
         sums[at].extend(sums.pop(at + 1))
     return sums[0]
-
-
-@tabled("texts, state, error, fields, repair, data")
-def test_what_a_pair_counts(
-    texts: list[str | None], state: str | None, error: str | None, fields: Any, repair: bool, data: Any
-) -> None:
-    """Of a prediction, gold, and what repair makes of it: counts, causes, groups, mistaken tools."""
-
-    def plan(text: str | None) -> Plan | None:
-        return (
-            pe.parse(text.replace(";", "\n"), repair=repair) if text else None if text is None else Plan(())
-        )
-
-    pred, gold, mended = map(plan, texts)
-    differ = diff(pred, gold) if state is None and pred is not None and gold is not None else None
-    state = state or ("same" if differ is not None and differ.same else "different")
-    pair = Row("q", state, differ, pred, gold, error=error, fields=fields, mended=mended)
-    by = ("calls", "depth", "pattern", "scope", "level")
-    found = scored_row(pair, ("exact", "calls"), by=by, source=("p.jsonl", 3))
-    assert {**json.loads(line_of(found)), "repairable": found.repairable} == data
-
-
-@tabled("sums, verdict, word, told")
-def test_what_conversations_cost_and_where_they_go_wrong(
-    sums: Any, verdict: str, word: str, told: Any
-) -> None:
-    """Rows of costs, a sentence on costs that do not count, sentences on turns, and the data."""
-    found = ConversationSums(sums)
-    rows, lines = cost_rows(found, verdict), [*turn_lines(found, word)]
-    assert [rows, cost_lines(found), lines, conversation_data(found)] == told
 
 
 def test_a_long_report_says_the_most_important_first_and_how_much_is_left_out() -> None:

@@ -8,24 +8,8 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.reading.files.files import read_path
-from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.recorded_runs import (
-    format_ids_repeated_beyond_trials,
-    label_trials,
-    recorded_verdict,
-)
-from planner_eval.results.trials import (
-    TrialSums,
-    pass_at_k,
-    pass_estimates,
-    pass_hat_k,
-    trial_lines,
-    trial_report,
-    trial_rows,
-)
+from planner_eval.results.trials import pass_at_k, pass_hat_k
 from tests.build import jsonl
-from tests.conftest import tabled
 
 from .inside import planeval
 
@@ -116,17 +100,6 @@ def test_systems_are_compared_by_task_also_with_unlike_trials(tmp_path: Path) ->
     assert "q is right more often on 2 tasks: c (0/3 and 2/2), b (1/3 and 2/2)" in text
 
 
-@pytest.mark.parametrize(("value", "words"), [
-    (1.0, "Same equal Equivalent TRUE yes pass 1 1.0"), (0.0, "different unequal False no fail 0 0.0"),
-    (None, "perhaps 7 -1 nan"),
-])  # fmt: skip
-@pytest.mark.parametrize("field", ["reward", "success", "score"])
-def test_a_verdict_may_be_a_word(field: str, value: float | None, words: str) -> None:
-    for word in [*words.split(), *(["not equal"] if value == 0 else [])]:
-        found = recorded_verdict(Record("p", 0, "a", None, fields={field: f" {word} "}))
-        assert found == (value if value is None else (field, value)), word
-
-
 def test_a_recorded_verdict_stands_beside_ours_and_agree_says_how_far_they_agree(tmp_path: Path) -> None:
     rows = [
         answer(t, right=ok, trial=n, gold=f"f(#x='{t}')", success=t != "c" and n < 2)
@@ -155,38 +128,6 @@ def test_pass_k_of_the_published_rewards_is_what_the_paper_prints(reference: Pat
     assert [round(p["pass^k"], 3) for p in trials["recorded"]["passes"]] == [0.420, 0.273, 0.220, 0.200]
     counts = [count["trials"] for count in trials["tasks"].values()]
     assert (done.returncode, len(counts), sum(counts)) == (0, 50, 200)
-
-
-def test_the_mean_of_pass_1_is_the_mean() -> None:
-    counts = [(4, 1), (4, 3), (4, 4)]
-    assert pass_estimates(counts)[0].hat == pass_estimates(counts)[0].at == pytest.approx(8 / 12)
-
-
-def written(folder: Path, name: str, key: str, records: Any) -> str:
-    """A file of records, or a folder of such by their names."""
-    if isinstance(records, dict):
-        (folder / name).mkdir()
-        for part, rows in records.items():
-            written(folder / name, part, key, rows)
-        return str(folder / name)
-    return jsonl(folder / f"{name}.jsonl", [{key: "f()", **record} for record in records])
-
-
-@tabled("pred, gold, told")
-def test_records_that_are_trials_know_their_task(pred: Any, gold: Any, told: Any, tmp_path: Path) -> None:
-    """Ids and tasks of both sides, what is said, and which ids are repeated beyond trials."""
-    left = read_path(written(tmp_path, "p", "output", pred), role="answer")
-    files = label_trials(left, read_path(written(tmp_path, "g", "gold", gold), role="gold"))
-    found: list[Any] = [[f"{one.id} of {one.task}" for one in file.records] for file in files]
-    said = [*files[0].notes, *files[1].notes], format_ids_repeated_beyond_trials(files[0].records)
-    assert [*found, *([line.replace(f"{tmp_path}/", "") for line in lines] for lines in said)] == told
-
-
-@tabled("sums, word, told")
-def test_what_is_told_of_trials(sums: Any, word: str, told: Any) -> None:
-    """Sentences, and the rows of the table; nothing without two trials of a task or a recorded verdict."""
-    report = trial_report(TrialSums(sums))
-    assert (report and [[*trial_lines(report, word)], trial_rows(report)]) == told
 
 
 @pytest.mark.more

@@ -6,20 +6,16 @@ tests/test_words.py --update-cases`` adds those that are new, all of a line with
 """
 
 import json
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.base.errors import PlanevalError
 from planner_eval.reading.dialects.read import parse
-from planner_eval.reading.files.context import Demonstrations, StateSource, question_field, question_text
-from planner_eval.reading.files.field_choice import has_several_choices
-from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.context import question_field
 from planner_eval.reading.files.recorded_runs import recorded_costs, recorded_verdict, trial_of
 from planner_eval.reading.parse import parse as parse_record
 from planner_eval.reading.parse import read
-from tests.conftest import ROOT, AsKept, tabled
+from tests.conftest import ROOT, AsKept
 from tests.test_dialect_cases import printed
 
 FILE = ROOT / "tests" / "cases" / "words.jsonl"
@@ -44,38 +40,6 @@ def said(text: str, *, file: bool) -> Any:
         return found
     except PlanevalError as error:
         return str(error).split("\n")[0]
-
-
-def field_of(query: str | None, *sides: list[dict[str, Any]]) -> list[Any]:
-    """The field of the question, and what is said of it, of gold and predictions with some fields."""
-    files = [
-        PlanFile(name, tuple(Record(name, 0, None, "f()", fields=fields) for fields in records), True)
-        for name, records in zip("gp", sides, strict=False)
-    ]
-    return [*question_field(query, *files)]
-
-
-def state_of(named: bool, field: str, fields: dict[str, Any]) -> Any:
-    """The state in which a record begins, of a field that the user named or that is known."""
-    source = StateSource((field,), named=True) if named else StateSource()
-    return source.of(Record("p", 0, "q1", "f()", fields=fields))
-
-
-BESIDE: dict[str, Callable[..., Any]] = {
-    "question_text": question_text, "question_field": field_of, "state": state_of,
-    "choices": has_several_choices, "mark": lambda *counts: Demonstrations(*counts).mark,
-    "rows": lambda rows: [*Demonstrations("t", 1, 0).with_rows(rows)[3:]],
-}  # fmt: skip
-
-
-@tabled("function, arguments, result")
-def test_what_stands_beside_a_plan(function: str, arguments: list[Any], result: Any) -> None:
-    """Questions, states, and what a run's demonstrations show of its own gold."""
-    try:
-        found = BESIDE[function](*arguments)
-    except InputError as error:
-        found = f"refused: {error}"
-    assert found == result
 
 
 def test_each_word_does_its_work(as_kept: AsKept, request: Any) -> None:
