@@ -397,7 +397,8 @@ def is_plain_call(item: Any) -> bool:
     if type(item) is not dict or not _PLAIN_CALL_KEYS.issuperset(item):
         return False
     name = item.get("name")
-    return type(name) is str and name != "" and type(item.get("arguments")) in _OBJECT_TYPES
+    is_name = type(name) is str and name != "" and "(" not in name  # which may be a whole call
+    return is_name and type(item.get("arguments")) in _OBJECT_TYPES
 
 
 def plain_call_label(item: JsonObject) -> str | None:

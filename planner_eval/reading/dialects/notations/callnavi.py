@@ -171,11 +171,12 @@ def _yaml_loader() -> Any:
     def read_object(loader: Any, node: Any) -> dict[str, Any]:
         loader.flatten_mapping(node)
         return build_object(
-            [
-                (loader.construct_object(key, deep=True), loader.construct_object(value, deep=True))
-                for key, value in node.value
-            ]
+            [(read_key(loader, key), loader.construct_object(value, deep=True)) for key, value in node.value]
         )
+
+    def read_key(loader: Any, key: Any) -> Any:
+        is_word = isinstance(key, yaml.ScalarNode)  # `on` names an argument, and is no truth value
+        return key.value if is_word else loader.construct_object(key, deep=True)
 
     Loader.add_constructor("tag:yaml.org,2002:map", read_object)
     Loader.yaml_implicit_resolvers = {

@@ -173,7 +173,7 @@ def read_framed(row: Wrapper, text: str, limits: Limits) -> tuple[RawPlan, list[
         ParseError: there is no section, or one cannot be read.
     """
     if token_pattern(row.open).search(text) is None:
-        expected = " or ".join(repr(token.strip()) for token in row.open[:2])
+        expected = " or ".join(dict.fromkeys(repr(token.strip()) for token in row.open[:2]))
         raise ParseError(f"found no {expected}", text=text, offset=0, dialect=row.name)
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []

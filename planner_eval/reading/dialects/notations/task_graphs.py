@@ -371,7 +371,7 @@ def _note_ignored_text(tokens: list[Any]) -> Iterator[Diagnostic]:
     yield Diagnostic("find.text", message, level, None, None, span)
 
 
-_PROSE_WORD = re.compile(r"(?!(?:json|text|plaintext)?\s*+\Z)\w")
+_PROSE_WORD = re.compile(r"\b(?!(?:json|text|plaintext)\s*+\Z)\w")
 _EDGE_END = r"(?:S(?:T(?:A(?:RT?)?)?)?|E(?:ND?)?|\d{1,6})?"
 _CUT_EDGE = re.compile(rf"\(\s*+{_EDGE_END}\s*+(?:,\s*+{_EDGE_END}\s*+)?\Z")
 

@@ -123,7 +123,7 @@ class Machine(ProgramState):
 
     def check_joined(self, node: Any) -> None:
         """Say of a text that it is several side by side on one line: a comma, or a sign, may be missing."""
-        length = (node.end_col_offset or 0) - node.col_offset
+        length = node.end_col_offset - node.col_offset
         if (
             length == len(node.value) + 2 or node.end_lineno != node.lineno
         ):  # most texts are one, as they stand

@@ -94,7 +94,7 @@ def follow(
         raise LimitError("the program nests too deeply", text=text) from None
     if variables is not None:
         variables.update(program.settled())
-    if program.unread:
+    if program.unread or program.unbound:
         program.tell_unread()
     return program.finish()
 
@@ -125,6 +125,8 @@ class _Program(Machine):
         self.functions: dict[str, _Function] = {}
         self.running: list[_FunctionRun] = []
         self.inner: set[str] = set()
+        self.unbound: dict[ast.AST, None] = {}
+        """Functions of which a call was passed over, as it is open what their parameters get."""
 
     def refuse_long_integers(self, tree: ast.Module) -> None:
         """Refuse integers that Python reads, for they are hexadecimal, and could not write.
@@ -159,7 +161,8 @@ class _Program(Machine):
         """Whether a statement ends the program."""
         call = node.value if isinstance(node, ast.Expr) else None
         name = call_name(call) if isinstance(call, ast.Call) and not call.keywords else None
-        return name in EXITS and name not in self.defined and name not in self.held
+        is_tool = name in self.tool_names and not self.is_program
+        return name in EXITS and not is_tool and name not in self.defined and name not in self.held
 
     def define(self, node: Any) -> None:
         """Note what a block defines or imports: of a library it is no tool, of any other module it may be."""
@@ -414,6 +417,7 @@ class _Program(Machine):
             return None
         given = call.bound_to(node.args) if not node.decorator_list else None
         if given is None:
+            self.unbound[node] = None
             return None
         if node not in self.unread:  # its first reading is a part of the program's own length
             start, end = self.span(node)
@@ -444,7 +448,8 @@ class _Program(Machine):
     def tell_unread(self) -> None:
         """Say which calls stand in functions that were not followed; one that is never called is no plan."""
         tools: dict[str, None] = {}
-        for node in self.unread:
+        unread = self.unread | self.unbound
+        for node in unread:
             for call in ast.walk(node):
                 name = dotted_name(call.func) if isinstance(call, ast.Call) and call.keywords else None
                 own = {*SELF_NAMES, *self.defined, *self.inner}
@@ -454,7 +459,7 @@ class _Program(Machine):
             message = (
                 f"calls in functions that are not followed were not read: {shorten(', '.join(tools), 60)}"
             )
-            span = self.span(next(iter(self.unread)))
+            span = self.span(next(iter(unread)))
             self.notes.append(Diagnostic("code.function", message, "warning", span=span))
 
     # ------------------------------------------------------------ several ways
@@ -488,7 +493,8 @@ class _Program(Machine):
         outputs = {call.binds[0][0] for call in self.calls[calls_before:]}
         for where, variable, value in self.ways.written(mark).values():
             if not isinstance(value, Unknown) and not (isinstance(value, RawRef) and value.name in outputs):
-                self.ways.put(where, variable, self.unsure("depends on how many rounds a loop has", node))
+                reason = f"{variable!r} depends on how many rounds a loop has"
+                self.ways.put(where, variable, self.unsure(reason, node))
         end = self.ways.take(mark)
         self.ways.meet([end, {}], self.unsure("depends on whether a loop runs", node))
         if node.orelse:
