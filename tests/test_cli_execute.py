@@ -71,6 +71,12 @@ def test_a_world_answers_from_its_facts(tmp_path: Path) -> None:
     found = json.loads(execute(text, *argv, "--facts", str(tmp_path / "facts.txt"), "--state").stdout)
     assert "wind" in found["calls"][0]["value"]
     assert found["state"] == {}, "looking changes nothing"
+    elsewhere = execute(text.replace("Weather:", "Trains:"), *argv, "--facts", str(tmp_path / "facts.txt"))
+    error = json.loads(elsewhere.stdout)["calls"][0]["error"]
+    said = "there is no tool 'Trains.getweather': 'getweather' is in Weather"
+    assert (elsewhere.returncode, error["kind"], error["message"]) == (1, "unknown-tool", said)
+    bare = '[{"name": "getweather", "arguments": {"city": "Rome", "date": "2024-03-02"}}]'
+    assert execute(bare, *argv, "--facts", str(tmp_path / "facts.txt")).returncode == 0
 
 
 def test_an_interrupted_run_shows_what_was_done(tmp_path: Path) -> None:

@@ -245,6 +245,9 @@ def _call_tool(
     function = tools.get(step.tool)
     if function is None:
         function = tools.get(step.name)
+        app = getattr(function, "offering_app", None)
+        if type(app) is str and step.tool != step.name:  # of a world: another app does not offer it
+            raise CallFailed("unknown-tool", f"there is no tool {step.tool!r}: {step.name!r} is in {app}")
     if function is None:
         raise CallFailed("unknown-tool", f"there is no tool {step.tool!r}{_suggest_tool(step.tool, tools)}")
     if program.manner.binding == "position":

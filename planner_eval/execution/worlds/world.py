@@ -173,7 +173,10 @@ class World:
 
     @property
     def tools(self) -> dict[str, Callable[..., dict[str, Any]]]:
-        """The APIs as functions with named arguments, by full name, and by bare name where that is unique."""
+        """The APIs as functions with named arguments, by full name, and by bare name where that is unique.
+
+        The bare name is for calls that name no app: of a call of another app the executor says so.
+        """
         apis = self.definition.apis.values()
         names = [api.name for api in apis]
         functions: dict[str, Callable[..., dict[str, Any]]] = {}
@@ -303,10 +306,9 @@ class World:
         return random.choice(values) if values else None
 
 
-def _name_function(function: Callable[..., Any], api: Api) -> Callable[..., Any]:
-    """The function under the API's name, for messages."""
-    function.__name__ = api.name
-    function.__doc__ = api.about
+def _name_function(function: partial[Any], api: Api) -> Callable[..., Any]:
+    """The function under the API's name, for messages, and with the app that offers it."""
+    vars(function).update(__name__=api.name, __doc__=api.about, offering_app=api.app)
     return function
 
 
