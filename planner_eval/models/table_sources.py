@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache as remembered
 from typing import Any, NamedTuple, TypeAlias
 
@@ -32,7 +33,7 @@ from planner_eval.results.runs.folder import refuse_unlike as refuse_unlike_runs
 from planner_eval.results.runs.run_file import StoredRun, open_run
 from planner_eval.results.runs.stored import read_stored_run, refuse_damaged
 from planner_eval.results.table import MeasuredFigure
-from planner_eval.results.trials import TrialFigure, trial_figure
+from planner_eval.results.trials import TrialFigure, TrialSums, fill_unanswered, trial_figure
 
 
 # ----------------------------------------------------------------------
@@ -379,7 +380,7 @@ class OwnSource:
         cluster: str | None = None,
     ) -> None:
         self.path, self.scored, self.said = path, [row for row in scored if row.state in JUDGED_STATES], notes
-        self.cluster = cluster
+        self.pairs, self.cluster = scored, cluster
         self.unjudged = len(scored) - len(self.scored)
 
     def ids(self) -> frozenset[str]:
@@ -399,7 +400,9 @@ class OwnSource:
         if (drawn := trial_figure(column.figure)) is not None:
             tallies = self._trial_tallies(drawn, column, ids)
         else:
-            tallies = {row.id: row.tallies.get(column.figure) for row in self._chosen(column, ids)}
+            tallies = {
+                row.id: row.tallies.get(column.figure) for row in self._chosen(column, ids, self.scored)
+            }
         empty = MeasuredFigure(None, ids=frozenset(tallies), run=self.path)
         if not tallies:
             return empty._replace(why="the run has no such sample")
@@ -423,14 +426,15 @@ class OwnSource:
     def _trial_tallies(
         self, drawn: TrialFigure, column: LayoutColumn, ids: Collection[str] | None
     ) -> dict[str, Tally | None]:
-        """pass^k or pass@k of each task that has so many trials."""
-        tasks: dict[str, list[bool]] = {}
-        for row in self._chosen(column, ids):
-            tasks.setdefault(row.task or row.id, []).append(row.state == "same")
+        """pass^k or pass@k of each task that has so many trials; trials that only others have are wrong."""
+        sums = TrialSums()
+        for row in self._chosen(column, ids, self.pairs):
+            sums.add(row if row.task is not None else replace(row, task=row.id))
+        tasks = sums.tasks if ids is not None else fill_unanswered(sums.tasks)
         return {
-            task: Share(drawn.value(len(right), sum(right)), 1)
-            for task, right in tasks.items()
-            if len(right) >= drawn.k
+            task: Share(drawn.value(counts.trials, counts.right), 1)
+            for task, counts in tasks.items()
+            if counts.trials >= drawn.k
         }
 
     def notes(self) -> list[str]:
@@ -440,8 +444,10 @@ class OwnSource:
             notes.append(f"{self.unjudged:,} without a gold plan, not counted")
         return notes
 
-    def _chosen(self, column: LayoutColumn, ids: Collection[str] | None) -> Iterator[rows.ScoredRow]:
-        for row in self.scored:
+    def _chosen(
+        self, column: LayoutColumn, ids: Collection[str] | None, pairs: Sequence[rows.ScoredRow]
+    ) -> Iterator[rows.ScoredRow]:
+        for row in pairs:
             if ids is not None and row.id not in ids:
                 continue
             if column.part is None or row.keys.get(column.part.key) == column.part.value:

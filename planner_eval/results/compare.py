@@ -154,9 +154,8 @@ def _count_tasks(rows: Sequence[ScoredRow]) -> dict[str, TaskCount]:
     """How often each task was tried and right; all judged trials count, also those without a partner."""
     sums = TrialSums()
     for row in rows:
-        if row.state in JUDGED_STATES:
-            sums.add(row if row.task is not None else replace(row, task=row.id))
-    return fill_unanswered(sums.tasks)
+        sums.add(row if row.task is not None else replace(row, task=row.id))
+    return {task: counts for task, counts in fill_unanswered(sums.tasks).items() if counts.trials}
 
 
 def _pass_lines(

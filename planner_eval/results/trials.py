@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 RIGHT_FROM = 1 - 1e-6
 """A recorded verdict from which on an answer is right, as tau-bench's own figures take it."""
 
+_ALWAYS_SHOWN = ("trials", "right", "recorded", "recorded_right")
+"""Counts of a task that JSON has also where they are 0."""
+
 _SHOWN_TASKS = 5
 """Tasks with the most disagreement that people are shown."""
 
@@ -97,6 +100,8 @@ class TaskCount(NamedTuple):
         recorded: Its trials with a recorded verdict.
         recorded_right: Those that this calls right.
         absent: Its trials without a prediction.
+        unread: Its trials without a readable gold plan.
+        lost: Its trials of which there is no record, although other tasks have so many; they are wrong.
     """
 
     trials: int = 0
@@ -104,6 +109,8 @@ class TaskCount(NamedTuple):
     recorded: int = 0
     recorded_right: int = 0
     absent: int = 0
+    unread: int = 0
+    lost: int = 0
 
 
 class TrialSums:
@@ -134,7 +141,7 @@ class TrialSums:
             self.cells[2 * (not right) + (not recorded_right)] += 1
         if row.task is not None:
             counts = self.tasks.get(row.task, TaskCount())
-            more = (judged, right, recorded, recorded_right, row.state == "absent")
+            more = (judged, right, recorded, recorded_right, row.state == "absent", not judged, 0)
             self.tasks[row.task] = TaskCount._make(map(add, counts, more))
 
     def extend(self, other: TrialSums) -> None:
@@ -155,16 +162,30 @@ class TrialSums:
 
 
 def fill_unanswered(tasks: Mapping[str, TaskCount]) -> dict[str, TaskCount]:
-    """The tasks, of which those that nobody answered have as many wrong trials as others have at most.
+    """The tasks, of which each has as many trials as any other: those that it lacks are wrong.
+
+    So does tau-bench's own code, which divides by the number of trials that there are. Where most tasks have
+    one trial only, it is those with several that stand out: then only tasks that nobody answered are filled.
 
     >>> fill_unanswered({"a": TaskCount(3, 1), "b": TaskCount(1, absent=1)})["b"].trials
     3
+    >>> fill_unanswered({"a": TaskCount(3, 3), "b": TaskCount(2, 2)})["b"]
+    TaskCount(trials=3, right=2, recorded=0, recorded_right=0, absent=0, unread=0, lost=1)
     """
-    most = max((c.trials for c in tasks.values() if c.absent < c.trials), default=0)
-    return {
-        name: c._replace(trials=most, absent=most) if c.trials == c.absent > 0 and most else c
-        for name, c in tasks.items()
-    }
+    answered = [counts.trials + counts.unread for counts in tasks.values() if counts.absent < counts.trials]
+    most = max(answered, default=0)
+    repeated = 2 * sum(trials > 1 for trials in answered) >= len(answered)
+    return {name: _fill_trials(counts, most, repeated=repeated) for name, counts in tasks.items()}
+
+
+def _fill_trials(counts: TaskCount, most: int, *, repeated: bool) -> TaskCount:
+    if not counts.trials or not most:
+        return counts
+    if counts.trials == counts.absent:
+        return counts._replace(trials=most, absent=most)
+    lost = most - counts.trials - counts.unread if repeated else 0
+    recorded = lost if 0 < counts.trials - counts.absent <= counts.recorded else 0
+    return counts._replace(trials=counts.trials + lost, recorded=counts.recorded + recorded, lost=lost)
 
 
 class PassEstimate(NamedTuple):
@@ -176,7 +197,7 @@ class PassEstimate(NamedTuple):
         hat_interval: 95 %, each task a sample.
         at: pass@k, likewise.
         at_interval: 95 %, each task a sample.
-        tasks: The tasks that have so many trials.
+        tasks: The tasks that have so many trials, of which those that a task lacks are wrong.
     """
 
     k: int
@@ -319,15 +340,21 @@ def trial_lines(report: TrialReport, right_text: str = "the same as gold") -> It
         right_text: What the trials are that count as right.
     """
     if report.passes:
-        answered = [counts.trials for counts in report.tasks.values() if counts.absent < counts.trials]
+        tried = [counts for counts in report.tasks.values() if counts.absent < counts.trials]
+        answered = [counts.trials - counts.lost for counts in tried]
+        lost = sum(counts.lost for counts in tried)
         each = f"{min(answered)}" if len({*answered}) == 1 else f"{min(answered)} to {max(answered)}"
         unanswered = sum(counts.trials == counts.absent > 0 for counts in report.tasks.values())
-        further = f"; {format_count(unanswered, 'more task')} without an answer" if unanswered else ""
+        further = f"; {format_count(lost, 'missing trial')}, counted as wrong" if lost else ""
+        further += f"; {format_count(unanswered, 'more task')} without an answer" if unanswered else ""
         further += f", counted as wrong {max(answered)} times" if unanswered else ""
         tasks = format_count(len(answered), "task")
         yield f"{format_count(sum(answered), 'trial')} of {tasks}, {each} each{further}"
         if unanswered or len({*answered}) > 1:
-            yield "pass^1 is a mean over tasks; exact counts every record once"
+            exact = "exact counts every record once"
+            exact += ", a task without an answer as one" if unanswered else ""
+            exact += ", a missing trial not at all" if lost else ""
+            yield f"pass^1 is a mean over tasks; {exact}"
         yield f"tasks {right_text}: {_shares_text(report.shares)}"
     if report.recorded_shares is not None:
         yield f"tasks right by recorded {report.field}: {_shares_text(report.recorded_shares)}"
@@ -406,7 +433,7 @@ def trial_data(report: TrialReport) -> JsonObject:
     if report.passes:
         data = {
             "tasks": {
-                name: {key: count for key, count in counts._asdict().items() if count or key != "absent"}
+                name: {key: count for key, count in counts._asdict().items() if count or key in _ALWAYS_SHOWN}
                 for name, counts in report.tasks.items()
             },
             "passes": [_estimate_data(estimate) for estimate in report.passes],
