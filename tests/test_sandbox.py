@@ -216,10 +216,15 @@ def test_disk_and_tasks_are_limited_and_the_rest_works(user: str, held_by: str, 
 
 
 @pytest.mark.parametrize("level", ["strict", "process"])
-def test_concurrency_lets_a_tool_start_so_many_threads_and_no_more(level: str) -> None:
-    for tool, code, said in (("thousand_threads", 1, "can't start new thread"), ("some_threads", 0, "20")):
+def test_a_tool_starts_so_many_threads_and_no_more(level: str) -> None:
+    for tool, more, code, said in (
+        ("thousand_threads", ("--concurrency", "2"), 1, "can't start new thread"),
+        ("some_threads", ("--concurrency", "2"), 0, "20"),
+        ("thousand_threads", (), 1, "can't start new thread"),
+        ("some_threads", (), 0, "20"),
+    ):
         plan = json.dumps([{"name": tool, "arguments": {}}])
-        argv = ("--tools", str(ATTACKS_FILE), "--isolation", level, "--concurrency", "2")
+        argv = ("--tools", str(ATTACKS_FILE), "--isolation", level, *more)
         done = planeval("execute", "-", *argv, text=plan)
         assert done.returncode == code, done.stdout + done.stderr
         assert said in done.stdout or "task-limit" in done.stdout or "SIGKILL" in done.stdout

@@ -103,7 +103,7 @@ def execute_many(
         yield from _run_plans(plans, tools, run_options)
         return
     source = find_tools(tools)
-    threads = run_options.concurrency > 1
+    threads = True if run_options.concurrency > 1 else None
     with Sandbox(source, level=isolation, limits=Limits(seconds=timeout), threads=threads) as box:
         yield from _run_plans(plans, box, run_options)
 
@@ -308,7 +308,8 @@ def execute(  # noqa: PLR0913 - the options of a public function
     recorder, box = _Recorder(record, run_options), tools
     if not isinstance(tools, Sandbox):
         limits = Limits(seconds=timeout, read=tuple(allow_read))
-        box = Sandbox(tool_source(tools), level=isolation, limits=limits, threads=run_options.concurrency > 1)
+        threads = True if run_options.concurrency > 1 else None
+        box = Sandbox(tool_source(tools), level=isolation, limits=limits, threads=threads)
     context = nullcontext(box) if box is tools else box
     states = find_states(initial, many)
     if parsed is None:

@@ -59,6 +59,7 @@ class ToolSource:
         objects: The tools themselves, when they live in this process.
         make: Makes these anew, as a class does.
         notes: What the user should know of them: facts that a world refuses.
+        threads: Calls may start threads, as those of users' own tools may.
     """
 
     name: str
@@ -71,6 +72,7 @@ class ToolSource:
     objects: Mapping[str, Any] | None = None
     make: Callable[[], Mapping[str, Any]] | None = None
     notes: tuple[str, ...] = ()
+    threads: bool = True
 
 
 def tool_source(tools: Any) -> ToolSource:
@@ -126,7 +128,8 @@ def _installed_folders() -> list[str]:
 
 
 def _shipped_source(name: str, data: dict[str, Any], level: str, *, stateful: bool = False) -> ToolSource:
-    return ToolSource(name, {"name": name, **data}, level, stateful, stateful, _readable_paths())
+    data = {"name": name, **data}
+    return ToolSource(name, data, level, stateful, stateful, _readable_paths(), threads=False)
 
 
 # ---------------------------------------------------------------- what we ship

@@ -20,7 +20,8 @@ def main() -> None:
     limits = Limits(seconds=float(sys.argv[2]))
     found = {"uid": os.getuid(), "results": {}}
     try:
-        level, threads = "process" if sys.argv[1] == "process" else "strict", sys.argv[1] == "threads"
+        level = "process" if sys.argv[1] == "process" else "strict"
+        threads = True if sys.argv[1] == "threads" else None
         with Sandbox(source, level=level, limits=limits, jobs=1, threads=threads) as box:
             for attack in sys.argv[3:]:
                 name, _, given = attack.partition("=")

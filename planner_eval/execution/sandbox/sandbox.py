@@ -248,7 +248,7 @@ class Sandbox:
         source: From `planner_eval.execution.tool_source`.
         level: ``"strict"``, ``"process"`` or ``"inline"``; None takes the source's own default.
         limits: What one plan may use; inline enforces nothing.
-        threads: Whether tools may start threads (concurrent calls need them).
+        threads: Whether tools may start threads (concurrent calls need them); None: as the source says.
         jobs: How many plans may run side by side under ``strict``; None: one a processor, at most 4.
 
     Raises:
@@ -266,13 +266,13 @@ class Sandbox:
         *,
         level: str | None = None,
         limits: Limits | None = None,
-        threads: bool = False,
+        threads: bool | None = None,
         jobs: int | None = None,
     ) -> None:
         self.source = source
         self.level = level or source.level
         self.limits = limits or Limits()
-        self.threads = threads
+        self.threads = source.threads if threads is None else threads
         self.jobs = jobs or min(4, _cpus())
         self.layers: tuple[Layer, ...] = ()
         self._backend: Server | Worker | None = None

@@ -419,7 +419,7 @@ def world_source(
             "planner_eval.execution.worlds.schema",
         ]
         data = {**source.data, "preload": preload}
-        return replace(source, data=data, read=(*source.read, arguments["path"]))
+        return replace(source, data=data, read=(*source.read, arguments["path"]), threads=True)
     populated = world.copy(facts) if isinstance(world, World) else World(world, seed=seed, facts=facts)
     arguments = {
         "definition": pickle.dumps(populated.definition),

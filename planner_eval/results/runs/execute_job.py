@@ -176,7 +176,7 @@ class ExecuteJob(NamedTuple):
         """
         how = self.how
         limits = Limits(seconds=how.timeout, read=how.allow_read)
-        threads = how.options.concurrency > 1
+        threads = True if how.options.concurrency > 1 else None
         with Sandbox(how.tools, level=how.isolation, limits=limits, threads=threads, jobs=1) as box:
             for record, _ in pairs:
                 assert record is not None
