@@ -56,6 +56,19 @@ def test_settings_above_are_not_taken(project: Path, fence: str) -> None:
     assert "settings of planeval.toml" in here.stderr
 
 
+def test_thresholds_of_metrics_that_were_not_asked_for_are_told_and_left_out(project: Path) -> None:
+    keep(project, f"{FIELDS}[thresholds]\ncalls = 1.1\nexact = 0.0\n")
+    pair = ("score", "pred.jsonl", "gold.jsonl")
+    done, missed = run(project, *pair, "--metric", "exact"), run(project, *pair)
+    assert "the settings' threshold calls=1.1 is not checked: --metric leaves it out" in done.stderr
+    assert (done.returncode, missed.returncode) == (0, 1), missed.stderr
+    typed = run(project, *pair, "--metric", "exact", "--fail-under", "calls=1")
+    assert (typed.returncode, "calls was not computed: choose it with --metric too" in typed.stderr) == (
+        2,
+        True,
+    )
+
+
 def test_the_line_of_a_place() -> None:
     text = 'a = 1\n# b = 1\n[ t ]\n"b" = 1\n[[rule]]\nx = 1\n[[rule]]\nx = 1\n[q]'
     lines = {("a",): 1, ("t", "b"): 4, ("t", "c"): 3, ("rule", 1, "x"): 8, ("rule", 1, "y"): 7, ("q", "r"): 9}

@@ -292,6 +292,12 @@ def test_empty_lone_and_long_values() -> None:
     assert long.faults[0].suggestions[0].says == "set x[50] = 3"
     trimmed = taking(Type(("string",), enum=("one", "two")), "one ").faults[0].suggestions[0]
     assert trimmed.reason == "the allowed value, without the space around it"
+    for allowed, value in ((4, "4"), ("4", 4)):
+        written = taking(Type(("string", "integer"), enum=(allowed,)), value).faults[0].suggestions[0]
+        assert (written.reason, written.operations[0]["value"]) == (
+            "the allowed value by what is written, not by type",
+            allowed,
+        )
 
 
 @pytest.mark.parametrize(("answer", "says"), [

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
@@ -283,7 +284,7 @@ def _write_report(report: Report, output: Output, view: FigureView) -> int:
     about, failures = report.about, output.failures
     limits = [
         limit.check(report.figure(limit.name), about.file, lower=_is_lower_better(limit))
-        for limit in output.limits
+        for limit in _applicable_limits(output.limits, [figure.name for figure in report.figures])
     ]
     if not output.shows("page"):
         left_out = _left_out_cases(about)
@@ -323,6 +324,21 @@ def _is_lower_better(limit: Threshold) -> bool:
 
     name = limit.name.partition(".")[0]
     return name in METRICS and METRICS[name].lower
+
+
+def _applicable_limits(limits: Sequence[Threshold], computed: Collection[str]) -> list[Threshold]:
+    """The thresholds without those of settings for metrics that were not asked for, which are told."""
+    from planner_eval.comparison.metrics import METRICS
+
+    source = click.get_current_context().get_parameter_source("fail_under")
+    if source is not ParameterSource.DEFAULT_MAP:
+        return list(limits)
+    names = {limit: limit.name.partition(".")[0] for limit in limits}
+    idle = [limit for limit, name in names.items() if name in METRICS and name not in computed]
+    for limit in idle:
+        threshold = f"{limit.name}={limit.least:g}"
+        note(f"the settings' threshold {threshold} is not checked: --metric leaves it out")
+    return [limit for limit in limits if limit not in idle]
 
 
 def _limited_metrics(limits: Sequence[Threshold]) -> list[str]:

@@ -85,11 +85,13 @@ def score_benchmark(
         undivided = needs_all_answers or output.shows("page", "result_file")
         divisible = not undivided and bench.scorers(rules.variants, settings) is not None
         condition = (
-            f"where {bench.title} scores answers one by one: not with --judge, --tools, --details, "
+            f"where answers are scored one by one, and {bench.title} scores all together"
+            if bench.scorers(rules.variants, {}) is None
+            else f"where {bench.title} scores answers one by one: not with --judge, --tools, --details, "
             "--format tsv or --plot, not for a part of a predict run, and not if a score needs several "
             "answers"
         )
-        refuse_idle((WORK_OPTION_NAMES, divisible, condition))
+        refuse_idle((PART_OPTIONS, divisible, condition))
         if not divisible and output.folder:
             raise click.UsageError(f"-o DIR/ applies only {condition}")
 

@@ -11,6 +11,7 @@ from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Counts, Tally
 from planner_eval.comparison.rows import STATES
 from planner_eval.reading.files.recorded_runs import TASK_KEY
@@ -175,6 +176,9 @@ class Report:
                     return figure.tally.precision if aspect == "precision" else figure.tally.recall
         names = [*(figure.name for figure in self.figures), *of_trials]
         few = " (a task's trials are records of one id)" if trial_figure(name) and not of_trials else ""
+        if metric in METRICS:
+            computed = ", ".join(names)
+            raise InputError(f"{metric} was not computed: choose it with --metric too, beside {computed}")
         raise InputError(f"there is no metric {name!r}; expected one of {', '.join(names)}{few}")
 
 

@@ -338,9 +338,7 @@ def _judge_record(sample: Sample, text: str, settings: Settings) -> CorrectedOut
     )
 
 
-_SUCCESS_NOTE = (
-    "share (0 to 1) of the samples with an answer in which all annotated calls were made and answered"
-)
+_SUCCESS_NOTE = "share (0 to 1) of the samples in which all annotated calls were made and answered"
 _ACCURACY_NOTE = "share (0 to 1) of the annotated calls that were made; each counts once"
 _SELF_CORRECTION_NOTE = "wrong calls that got an error message and were put right in a later turn"
 

@@ -271,7 +271,9 @@ def _match_allowed_values(value: Value, kind: Type, about: str) -> Iterator[Inte
     for allowed in (kind.enum or ())[:_MAX_ALLOWED_VALUES]:
         text = allowed if isinstance(allowed, str) else str(allowed)
         if text == stripped:
-            yield Interpretation(allowed, "the allowed value, without the space around it", 0.97)
+            alike = isinstance(allowed, str) == isinstance(value, str)
+            how = ", without the space around it" if alike else " by what is written, not by type"
+            yield Interpretation(allowed, f"the allowed value{how}", 0.97)
         elif text.casefold() == stripped.casefold():
             yield Interpretation(allowed, "the allowed value except for case", 0.97)
         elif number is not None and _parse_number(text) is not None:
