@@ -16,6 +16,7 @@ from typing import Any, Literal
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import JsonObject, format_count
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS
+from planner_eval.reading.dialects.conversations.wrappers import ASSISTANT_ROLES
 
 Role = Literal["plan", "answer", "gold", "alone"]
 """What a file is read as: plans of either kind, a model's answers, gold plans beside these or alone."""
@@ -31,6 +32,11 @@ ANSWER_FIELDS = (
     "raw", "filtered_resps", "text", "plan", "answer", "result", *CALL_LIST_KEYS, "gen_convs",
 )  # fmt: skip
 """Fields that hold an answer; ``predit`` and ``gen_convs`` are spelled so by published result files."""
+
+PREDICTION_FIELDS = frozenset({
+    "generated_text", "prediction", "predict", "predit", "pred", "response", "completion", "model_output",
+})  # fmt: skip
+"""Those of them that say by their name that a model's answer belongs there: null in all records is none."""
 
 FALLBACK_ANSWER_FIELDS = ("output", "outputs", "messages", "conversations")
 """Fields that hold an answer where no field of :data:`ANSWER_FIELDS` stands in the file."""
@@ -125,6 +131,7 @@ def choose_content(
     """
     counts: Counter[str] = Counter()
     empty: Counter[str] = Counter()
+    answered: Counter[str] = Counter()
     mark_counts: Counter[str] = Counter()
     marks = {mark for mark in (never or {}).values() if mark}
     for record in islice(records, HEAD_SIZE):
@@ -132,10 +139,15 @@ def choose_content(
         if isinstance(record.get("answer"), dict) and "calls" in record:
             counts["answer"] -= 1  # what a plan gives its user, beside the plan's calls
         empty.update(key for key in CALL_LIST_FIELDS if key in record and record[key] is None)
+        answered.update(key for key, value in record.items() if _holds_answer(key, value))
         mark_counts.update(key for key in record if key in marks)
     refused = [key for key, mark in (never or {}).items() if not mark or mark_counts[mark]]
     for rank in _FIELD_RANKS[role]:
         candidates = [key for key in rank if counts[key] > 0 and key not in refused]
+        if rank is ANSWER_FIELDS and not any(answered[key] for key in candidates):
+            fallback = [key for key in FALLBACK_ANSWER_FIELDS if answered[key] and key not in refused]
+            if fallback and PREDICTION_FIELDS.isdisjoint(candidates):  # nothing stands in any of them
+                candidates = fallback
         if len(candidates) > 1:  # one that is null in all records says nothing that another does not
             candidates = [key for key in candidates if counts[key] > empty[key]] or candidates[-1:]
         if len(candidates) > 1:
@@ -153,6 +165,15 @@ def choose_content(
                 f"files: name the field of the answers with --field text=NAME, even if it is {key!r}"
             )
     return None
+
+
+def _holds_answer(key: str, value: Any) -> bool:
+    """Whether something stands in a field; of a conversation, a turn of the assistant."""
+    if key in CONVERSATION_FIELDS and isinstance(value, list):
+        turns = [turn for turn in value if isinstance(turn, dict)]
+        speakers = {str(turn.get("role", turn.get("from"))) for turn in turns} - {"None"}
+        return bool(value) and (not speakers or not speakers.isdisjoint(ASSISTANT_ROLES))
+    return bool(value) and not (isinstance(value, str) and value.strip() in ("", "null", "[]"))
 
 
 def choose_id(records: Iterable[Mapping[str, Any]]) -> str | None:

@@ -254,7 +254,7 @@ def _take_answer_alone(data: JsonObject, value: Any, chosen: ChosenFields) -> An
     """An answer, unless calls are listed beside it that its file's first records did not have."""
     if chosen.by_user or data.keys().isdisjoint(_CALL_SOURCE_FIELDS):  # as most are
         return value
-    lists = CALL_LIST_FIELDS if chosen.content in ANSWER_FIELDS else ()
+    lists = CALL_LIST_FIELDS if chosen.answers or chosen.content in ANSWER_FIELDS else ()
     other = next((key for key in lists if data.get(key) and isinstance(data[key], (list, dict))), None)
     if other is None and chosen.content in FINAL_ANSWER_FIELDS:
         other = next((key for key in RUN_FIELDS if key in data and _runs_tools(data[key])), None)
