@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from planner_eval.base.errors import InputError, ParseError, strip_traceback
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JsonObject
-from planner_eval.reading.dialects.conversations.wrappers import JOIN_ADVICE, find_marker_key, is_streamed
+from planner_eval.reading.dialects.conversations.wrappers import JOIN_ADVICE, is_streamed
 from planner_eval.reading.files.broken_json import find_id
 from planner_eval.reading.files.fields import (
     CALL_LIST_FIELDS,
@@ -30,7 +30,7 @@ from planner_eval.reading.files.fields import (
 )
 from planner_eval.reading.files.frameworks import most_common_framework
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.shapes import ChosenFields, Item, take_plan
+from planner_eval.reading.files.shapes import ChosenFields, Item, is_answer_beside_gold, take_plan
 
 # ----------------------------------------------------------------------
 # Fields that list the values or calls that are right as well.
@@ -362,7 +362,7 @@ def _refuse_unknown(name: str, items: Iterable[Item], role: Role) -> None:
     first = next(_plan_holding_records(items), None)
     if first is None or not all(item.shape.holds for item in items):
         return
-    if any(find_marker_key(record) is not None for record in _plan_holding_records(items)):
+    if any(map(is_answer_beside_gold, _plan_holding_records(items))):
         return
     fields = ", ".join(map(repr, list(first)[:6])) or "no fields"
     raise InputError(

@@ -113,6 +113,7 @@ def _is_name_beside_answer(data: JsonObject, call: bool) -> bool:
     """A name beside an answer is a record's name; a call has arguments, or nothing that may be an answer.
 
     Beside a name and its input stands what a tool gave, unless a model wrote it or gold stands there too.
+    A call with `arguments` stays one, whatever stands beside it.
     """
     if not call or PLAN_FIELDS.isdisjoint(data) or _is_plan(data, call):
         return False
@@ -120,10 +121,29 @@ def _is_name_beside_answer(data: JsonObject, call: bool) -> bool:
         isinstance(data.get(key), dict) for key in WRAPPER_KEYS
     ):
         return True
-    return "input" in data and (
-        not data.keys().isdisjoint(GOLD_FIELDS)
+    if "arguments" in data or any(isinstance(data.get(key), dict) for key in WRAPPER_KEYS):
+        return False
+    return (
+        ("input" in data and not data.keys().isdisjoint(GOLD_FIELDS))
+        or any(_is_gold_plan(data[key], key) for key in GOLD_FIELDS if key in data)
         or any(_is_models_answer(data.get(key)) for key in FALLBACK_ANSWER_FIELDS)
     )
+
+
+def _is_gold_plan(value: Any, field: str) -> bool:
+    """Whether what stands in a field of gold may be a plan: calls, or a text, but for what a call gives."""
+    if isinstance(value, str):
+        return field in _CALL_GOLD_FIELDS and any(mark in value for mark in "([{")
+    if isinstance(value, list):
+        return all(_is_gold_plan(item, field) for item in value) and bool(value or field in _CALL_GOLD_FIELDS)
+    return is_call(value) or (isinstance(value, dict) and "calls" in value)
+
+
+_CALL_GOLD_FIELDS = frozenset({
+    "gold", "ground_truth", "expected", "possible_answer", "expected_calls", "expected_tools", "gold_calls",
+    "gold_plan",
+})  # fmt: skip
+"""Fields of gold that say nothing of what a call gives."""
 
 
 def _is_models_answer(value: Any) -> bool:
@@ -143,6 +163,10 @@ _ANSWER_KEYS = frozenset({"tool_calls", "function_call", "choices", "candidates"
 
 
 def _is_plan(data: JsonObject, _call: bool) -> bool:
+    if data.get("role") == "user" and not data.keys().isdisjoint(
+        GOLD_FIELDS
+    ):  # a question with its gold plan
+        return False
     return "schema" in data or "role" in data or "api_results" in data
 
 
@@ -170,6 +194,17 @@ _ANSWER_OWN_FIELDS: dict[str, frozenset[str]] = {
     "type": frozenset({"tool_calls", "output"}),
 }
 """Fields that answers known by a sign have, and that hold no other plan there."""
+
+
+def is_answer_beside_gold(data: JsonObject) -> bool:
+    """Whether a record with no field of answers is one itself, with gold beside it: an API's, or a call.
+
+    >>> is_answer_beside_gold({"name": "f", "parameters": {"a": 1}, "gold": "f(a=2)"})
+    True
+    """
+    if "parameters" in data and is_call(data) and " " not in str(data.get("name")):
+        return True
+    return find_marker_key(data) is not None
 
 
 _BFCL_FAILURE_PREFIX = "Error during inference:"
@@ -204,7 +239,7 @@ def take_plan(data: Any, shape: Shape, chosen: ChosenFields) -> Any:
     ):
         return data
     if content is None:
-        if find_marker_key(data) is not None:  # an answer of an API, with gold beside it
+        if is_answer_beside_gold(data):
             return data
         if not data:
             raise _no_plan_error("the record has no fields, so no plan")
