@@ -92,12 +92,24 @@ def test_a_doubt_is_told_wherever_a_verdict_is(tmp_path: Path) -> None:
     said = planeval("diff", pred, gold).stderr
     assert "pred: 1 without calls, but the text may hold one (parse shows where)" in said
     said = planeval("score", pred, gold).stdout
-    assert "1 prediction without calls contains what may be an unread call" in said
+    assert "1 prediction contains what may be an unread call" in said
     row = json.loads(planeval("score", pred, gold, "--format", "json").stdout)["rows"][0]
     assert (row["state"], row["unread"]) == ("same", True)
     checked = planeval("check", pred, "--catalog", tools)
     assert (checked.returncode, "find.unread" in checked.stdout) == (1, True)
     assert "find.unread" in planeval("parse", pred).stdout
+
+
+@pytest.mark.parametrize("text", TABLES["BESIDE"])
+def test_a_call_that_was_passed_over_beside_others_is_told_with_the_verdict(
+    tmp_path: Path, text: str
+) -> None:
+    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
+    pred.write_text(json.dumps({"id": "a", "prediction": text}), "utf-8")
+    gold.write_text('{"id": "a", "gold": "f(a=1)"}', "utf-8")
+    said = "pred: 1 with text beside the calls that may hold another (parse shows where)"
+    assert said in planeval("diff", pred, gold).stderr
+    assert "1 prediction contains what may be an unread call" in planeval("score", pred, gold).stdout
 
 
 UNITS = TABLES["UNITS"]

@@ -184,6 +184,19 @@ class Diagnostic(NamedTuple):
     span: Span | None = None
 
 
+UNREAD_CALL = "looks like a call"
+"""What remarks say of text around calls in which another may stand."""
+
+
+def may_tell_unread_call(note: Diagnostic) -> bool:
+    """Whether a remark says that a call may stand where none was read: in a whole text, or around calls.
+
+    >>> may_tell_unread_call(Diagnostic("find.text", "5 characters of text around the calls were ignored"))
+    False
+    """
+    return note.code == "find.unread" or (note.code == "find.text" and UNREAD_CALL in note.message)
+
+
 def no_call_remark(why: str) -> Diagnostic:
     """That a text calls no tool, and why.
 

@@ -18,7 +18,7 @@ from planner_eval.comparison.metrics.facts import Counts, Share, Tally
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, is_cut
 from planner_eval.comparison.turns import TurnComparison, turns_of
-from planner_eval.plan.model import Call, Plan
+from planner_eval.plan.model import Call, Plan, may_tell_unread_call
 from planner_eval.plan.structure import depth, nesting_patterns, scope
 from planner_eval.reading.files.recorded_runs import COST_NAMES, UNUSABLE, RecordedVerdict
 
@@ -60,7 +60,7 @@ class ScoredRow:
         line: The line there, counted from 1, where it is known.
         repairable: Strict reading refused the prediction, and repair, which was not asked for, would not.
         credits: What its root causes cost, where that is asked for.
-        unread: No call was read, and something in the prediction may be one.
+        unread: Something in the prediction may be a call that was not read.
         task: The task that it is one of several trials of.
         verdict: What a run recorded of the answer.
         turns: What differs turn by turn, of a conversation of several turns.
@@ -143,7 +143,7 @@ def scored_row(
         "find.choices" in codes,
         mistaken_tools(diff) if roots else (),
         *source,
-        unread="find.unread" in codes,
+        unread=row.pred is not None and any(map(may_tell_unread_call, row.pred.diagnostics)),
         turns=row.turns,
         **facts,
     )

@@ -268,7 +268,7 @@ def _remarks(report: Report, view: FigureView) -> list[str]:
     if with_choices:
         lines.append(f"{with_choices} with several choices or candidates; the first was read")
     if unread := totals.flags["unread"]:
-        subject = "predictions without calls contain" if unread > 1 else "prediction without calls contains"
+        subject = "predictions contain" if unread > 1 else "prediction contains"
         lines.append(f"{unread} {subject} what may be an unread call (planeval parse shows where)")
     lines += (
         [f"{unproved} matchings of calls are not proved optimal: the search was limited"] if unproved else []

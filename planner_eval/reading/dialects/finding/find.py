@@ -18,7 +18,7 @@ from planner_eval.base.errors import LimitError, ParseError, strip_traceback
 from planner_eval.base.json_text import JSON_WHITESPACE, loads, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.text import lazy_pattern, shorten
-from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, no_call_remark
+from planner_eval.plan.model import UNREAD_CALL, Arguments, Diagnostic, RawCall, RawPlan, no_call_remark
 from planner_eval.reading.dialects.conversations.spans import QUOTED_SPAN_KEYS, refuse_several_runs
 from planner_eval.reading.dialects.conversations.turns import ProseReader
 from planner_eval.reading.dialects.detect import may_hold_call
@@ -223,9 +223,7 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
             else find_unread_assignment(reader, 0, len(reader.source), [n.span for n in notes if n.span])
         )
         if unread_span is not None:
-            message = (
-                f"what looks like a call was not read: {shorten(reader.source[slice(*unread_span)], 60)!r}"
-            )
+            message = f"what {UNREAD_CALL} was not read: {shorten(reader.source[slice(*unread_span)], 60)!r}"
             notes.append(Diagnostic("find.text", message, "warning", span=unread_span))
         elif not read:
             notes += note_unread_calls(text, reader.defined)

@@ -14,7 +14,7 @@ from typing import Any
 from planner_eval.base.json_text import decode
 from planner_eval.base.limits import Span
 from planner_eval.base.text import INVISIBLE, lazy_pattern, shorten
-from planner_eval.plan.model import Diagnostic
+from planner_eval.plan.model import UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, NAME_KEYS, is_call
 from planner_eval.reading.dialects.detect import is_schema
 from planner_eval.reading.dialects.finding.blocks import LINE_MARKERS, BlockReader
@@ -513,7 +513,7 @@ def note_ignored_text(
     if unread_span is None:
         yield Diagnostic("find.text", message, "info", span=first)
         return
-    message += f"; it contains what looks like a call: {shorten(source[slice(*unread_span)], 60)!r}"
+    message += f"; it contains what {UNREAD_CALL}: {shorten(source[slice(*unread_span)], 60)!r}"
     yield Diagnostic("find.text", message, "warning", span=unread_span)
 
 
