@@ -361,16 +361,19 @@ def remembered(most: int) -> Callable[[_F], _F]:
 
     Args:
         most: How many characters a text has whose answer is remembered.
+
+    >>> remembered(3)(str.upper)("abc")
+    'ABC'
     """
 
     def decorate(function: _F) -> _F:
         remember = lru_cache(4)(function)
 
         @wraps(function)
-        def answer(text: str, *rest: Any) -> Any:
-            return (remember if len(text) <= most else function)(text, *rest)
+        def answer(text: str, *args: Any) -> Any:
+            return (remember if len(text) <= most else function)(text, *args)
 
-        return cast(_F, answer)
+        return cast("_F", answer)
 
     return decorate
 

@@ -52,7 +52,7 @@ from planner_eval.reading.dialects.table import Wrapper
 # ----------------------------------------------------------------------
 # Code of the model's own after its calls: definitions, tests, a main program. It is no part of the plan.
 _OWN_CODE_START = re.compile(
-    r"(?m)^[ \t]*+(?:(?:async\s++)?def\s++\w++\s*+\(|class\s++\w++|assert\s|self\.\w|@\w++\.?|if __name__"
+    r"\n[ \t]*+(?:(?:async\s++)?def\s++\w++\s*+\(|class\s++\w++|assert\s|self\.\w|@\w++\.?|if __name__"
     r"|#include\b|(?:export\s++|public\s++|private\s++)++(?:static\s++|default\s++)*+(?:class|function|void|int)\b)"
 )
 _OWN_CODE_WORDS = (
@@ -83,7 +83,7 @@ def read_before_own_code(block: Block, reader: BlockReader, *, after: bool) -> l
         ParseError: it begins like a plan and cannot be read.
     """
     text = block.view.text
-    own = _OWN_CODE_START.search(text) if any(map(text.__contains__, _OWN_CODE_WORDS)) else None
+    own = _OWN_CODE_START.search(f"\n{text}") if any(map(text.__contains__, _OWN_CODE_WORDS)) else None
     if own is None:
         try:
             return reader.block(block)

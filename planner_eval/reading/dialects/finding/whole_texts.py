@@ -51,8 +51,7 @@ def read_whole_text(source: str, limits: Limits, values: list[Any] | None = None
     'appbench'
     >>> read_whole_text('Sure: [{"name": "f", "arguments": {}}]', Limits())
     """
-    start = source[: len(source) - len(source.lstrip()) + 1][-1:]
-    if start in ("[", "{"):
+    if source.lstrip()[:1] in ("[", "{"):
         values = loads_if_json(source, limits) if values is None else values
         return None if values is None else _read_json(source, limits, values)
     if "#" in source and "<" not in source and "```" not in source:
