@@ -26,11 +26,7 @@ from planner_eval.base.limits import Limits
 from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.messages import (
-    find_call_candidates,
-    is_plain_call,
-    part_texts,
-)
+from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
 from planner_eval.reading.dialects.conversations.turns import (
     Conversation,
     ConversationSource,
@@ -188,18 +184,26 @@ class PieceReader(ABC):
         """
         value = values[0] if len(values) == 1 else values
         self._refuse_deep(view, deep=is_data_nested_too_deep(value, self.limits, lists=True))
-        items = value if isinstance(value, list) else [value]
-        plain = bool(items) and all(map(is_plain_call, items))
-        other = None if plain else self._other_data(value, items, view)
-        if other is not None:
-            return other
+        empty = _find_no_call_reason(value)
+        if empty is not None:
+            unclear = ambiguity_error(value) if empty is _SCHEMA_SEGMENT else None
+            if unclear is not None:  # where nothing else is a call, it is why nothing was read
+                self.error = self.error or locate_error_in_source(unclear, view, self.source)
+            return empty
+        if isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value)):
+            return self.texts([value] if isinstance(value, str) else value, view)
+        parts = {"role": "assistant", "content": value if isinstance(value, list) else [value]}
+        talk = read_conversation(value if part_texts(value) is None else parts)
+        if talk is not None:
+            return self.talk(talk, view)
+        refuse_loose_json_calls(value, view.text)
         located_values = None
         if self.located and located and len(view.text) <= LARK_CHARS:
             from planner_eval.base.json_places import locate_values
 
             located_values = ObjectSpans(locate_values(view.text))
             value = located_values.values[0] if len(located_values.values) == 1 else located_values.values
-        value, notes = (value, []) if plain else find_call_candidates(value)
+        value, notes = find_call_candidates(value)
         if value == []:
             self.notes += notes
             return NoCalls("a list without calls")
@@ -220,22 +224,6 @@ class PieceReader(ABC):
         if notes:
             raw = raw._replace(notes=(*raw.notes, *notes))
         return ReadCalls(candidate.dialect, view.place(raw), candidate.reason, span_of(view))
-
-    def _other_data(self, value: Any, items: list[Any], view: TextView) -> ReadCalls | NoCalls | None:
-        """What is read of data that holds no calls as such: nothing, texts, a conversation; else None."""
-        empty = _find_no_call_reason(value)
-        if empty is not None:
-            unclear = ambiguity_error(value) if empty is _SCHEMA_SEGMENT else None
-            if unclear is not None:  # where nothing else is a call, it is why nothing was read
-                self.error = self.error or locate_error_in_source(unclear, view, self.source)
-            return empty
-        if all(isinstance(item, str) for item in items):
-            return self.texts(items, view)
-        parts = {"role": "assistant", "content": items}
-        talk = read_conversation(value if part_texts(value) is None else parts)
-        if talk is None:
-            refuse_loose_json_calls(value, view.text)
-        return None if talk is None else self.talk(talk, view)
 
     def talk(self, talk: Conversation, view: TextView) -> ReadCalls | NoCalls:
         """The calls of a conversation or an API's answer that stands in a text, or was mended.
