@@ -88,7 +88,7 @@ def headings(header: re.Pattern[str], text: str, signs: tuple[str, ...] = ()) ->
     """
     looked = 0
     valued = "</" in text or '"""' in text or "'''" in text
-    lines = sorted({start for sign in signs for start in _line_starts(text, sign)})
+    lines = sorted({start for sign in signs for start in line_starts(text, sign)})
     matches = (header.match(text, start) for start in lines)
     for match in filter(None, matches) if signs else header.finditer(text):
         looked += valued
@@ -96,7 +96,7 @@ def headings(header: re.Pattern[str], text: str, signs: tuple[str, ...] = ()) ->
             yield match
 
 
-def _line_starts(text: str, sign: str) -> Iterator[int]:
+def line_starts(text: str, sign: str) -> Iterator[int]:
     """Where the lines begin in which a sign stands."""
     found = text.find(sign)
     while found >= 0:
@@ -270,8 +270,8 @@ TOKEN = lazy_pattern(
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
 
-_TOKEN_SIGNS = ("|>", "s>", "<pad>", "_turn>", "INST]", "\x1b", "<｜")
-"""Of which one stands in each token."""
+_TOKEN_SIGNS = ("INST]", "\x1b", "|>", "s>", "<pad>", "_turn>", "<｜")
+"""Of which one stands in each token, of the first two in each that is no tag."""
 
 _HEADING = (
     r"(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
@@ -336,7 +336,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
         text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
         text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
-    if any(map(text.__contains__, _TOKEN_SIGNS)):
+    if any(map(text.__contains__, _TOKEN_SIGNS if tagged else _TOKEN_SIGNS[:2])):
         text = TOKEN.sub(_blank_match, text)
     return AnswerText(text, notes, unclosed)
 

@@ -19,6 +19,7 @@ from planner_eval.base.text import INVISIBLE, lazy_pattern, remembered
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens, words_of_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
+from planner_eval.reading.dialects.finding.answers import line_starts
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
@@ -126,21 +127,12 @@ def _may_hold_tags(text: str) -> bool:
     if "`" in text and begins != ["```"] and text.count("`") != 3 * text.count("```"):
         return True
     plain = any(map(text.__contains__, _UNQUOTED_VALUE_KEYS))
-    for line in _lines_with(begins, text):  # of lines without quotes few hold a value
+    for start in {start for begin in begins for start in line_starts(text, begin)}:
+        end = text.find("\n", start)
+        line = text[start : end if end >= 0 else len(text)]
         if (plain or '"' in line or "'" in line) and _line_may_hold_tags(line, begins, plain=plain):
-            return True
+            return True  # of lines without quotes few hold a value
     return False
-
-
-def _lines_with(signs: list[str], text: str) -> Iterator[str]:
-    """The lines of a text in which a sign stands, for each sign."""
-    for sign in signs:
-        position = text.find(sign)
-        while position >= 0:
-            end = text.find("\n", position)
-            end = len(text) if end < 0 else end
-            yield text[text.rfind("\n", 0, position) + 1 : end]
-            position = text.find(sign, end)
 
 
 def _line_may_hold_tags(line: str, begins: list[str], *, plain: bool) -> bool:

@@ -19,6 +19,7 @@ from planner_eval.base.json_text import JSON_WHITESPACE, loads, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import UNREAD_CALL, Arguments, Diagnostic, RawCall, RawPlan, no_call_remark
+from planner_eval.reading.dialects.conversations.messages import JSON_STARTS
 from planner_eval.reading.dialects.conversations.spans import QUOTED_SPAN_KEYS, refuse_several_runs
 from planner_eval.reading.dialects.conversations.turns import ProseReader
 from planner_eval.reading.dialects.detect import may_hold_call
@@ -123,8 +124,7 @@ _BARE_BRACKETS = lazy_pattern(r"\s*+(?!\[\s*+\]|\{\s*+\})[\[\]{}][\s\[\]{},:]*+"
 def _find_plan(source: str, search: Search) -> RecognisedPlan:
     if not may_hold_call(source) and not _BARE_BRACKETS.fullmatch(source):
         return _build_empty_plan("json", "the text calls no tool", None, note_unread_calls(source))
-    start = source[: len(source) - len(source.lstrip()) + 1][-1:]
-    if start in ("[", "{", '"'):
+    if source.lstrip()[:1] in JSON_STARTS:
         json_read = _read_whole_json(TextView(source).strip(), search.reader)
         if json_read is not None:
             return _build_plan(search, [json_read])

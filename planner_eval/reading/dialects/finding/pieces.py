@@ -26,7 +26,11 @@ from planner_eval.base.limits import Limits
 from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
+from planner_eval.reading.dialects.conversations.messages import (
+    JSON_STARTS,
+    find_call_candidates,
+    part_texts,
+)
 from planner_eval.reading.dialects.conversations.turns import (
     Conversation,
     ConversationSource,
@@ -390,7 +394,7 @@ class PieceReader(ABC):
         )
         if plain is not None:
             return ReadCalls("pythonic", view.place(plain), "Python calls", span_of(view))
-        if _may_be_json(text):
+        if text.lstrip()[:1] in JSON_STARTS:
             values = self._values(text)
             if values is None:
                 values = read_semicolon_values(text)
@@ -558,10 +562,6 @@ def _find_no_call_reason(value: Any) -> NoCalls | None:
 
 
 _SCHEMA_SEGMENT = NoCalls("a schema of tools or parameters")
-
-
-def _may_be_json(text: str) -> bool:
-    return text.lstrip()[:1] in ("[", "{", '"')
 
 
 def _find_quoted_offset(text: str, error: ParseError) -> int:

@@ -67,7 +67,7 @@ def is_start(text: str) -> bool:
     >>> is_start("Hotels: [a = f(#x='1')]"), is_start("a = f(x=1)")
     (True, False)
     """
-    return _sign_pattern().match(text) is not None
+    return ("#" in text or "[" in text) and _sign_pattern().match(text) is not None
 
 
 def fits(data: Data) -> str | None:
