@@ -161,19 +161,17 @@ class BlockReader(PieceReader):
             return []
         self.defined |= own_names(view.text)
         stripped = view.strip()
-        programs = (
-            "(" in stripped.text and stripped.text[:1] not in "[{" and not LINE_MARKERS.match(stripped.text)
-        )
-        if programs and not _NAME_ABOVE_OBJECT.match(
-            stripped.text
-        ):  # which is Python, too, and calls nothing there
+        # A name over an object is Python, too, and calls nothing there.
+        if (
+            "(" in stripped.text
+            and stripped.text[:1] not in "[{"
+            and not (LINE_MARKERS.match(stripped.text) or _NAME_ABOVE_OBJECT.match(stripped.text))
+        ):
             if SCRIPT_START.match(stripped.text, _COMMENTS.match(stripped.text).end()):  # type: ignore[union-attr]
                 return self._scripted(stripped)
             tree = self.as_python(stripped)
             if tree is not None and not is_labelled_prose(tree):
-                # A name over an object is Python too, and calls nothing as such.
-                read = self._program(stripped)
-                return read or (list(self._lines(view)) if _NAME_ABOVE_OBJECT.match(stripped.text) else read)
+                return self._program(stripped)
             if _SCRIPT_BLOCK_START.match(stripped.text) and _SCRIPT_CALL.search(stripped.text):
                 return self._scripted(stripped)
         return self._after_words(view) or list(self._lines(view)) or self._assigned(view)

@@ -296,12 +296,12 @@ class PieceReader(ABC):
             raise
         except ParseError as error:
             first = strip_traceback(error)
-        read = self.block(Block(view, False, "", 0))
+        read = self.block(Block(view, False))
         if not read:
             raise first
         return join_pieces(read, view)
 
-    def python(self, view: TextView, *, listed: bool = False) -> ReadCalls | NoCalls:
+    def python(self, view: TextView) -> ReadCalls | NoCalls:
         """A piece of Python.
 
         Raises:

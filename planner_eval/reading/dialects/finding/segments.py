@@ -102,8 +102,7 @@ class Block:
 
     view: TextView
     fenced: bool
-    label: str
-    start: int
+    label: str = ""
 
 
 @fast_frozen
@@ -479,16 +478,16 @@ def split_blocks(view: TextView) -> Iterator[Block]:
     position = 0
     for match in fences(view.text):
         if match.start() > position and not view.text[position : match.start()].isspace():
-            yield Block(view.cut(position, match.start()), False, "", position)
+            yield Block(view.cut(position, match.start()), False)
         start, end = match.span("body")
         position = match.end()
         if not match["body"].strip():
             continue
         label = FENCE_LABEL.match(view.text, start, end)
         inside = view.cut(label.end() if label else start, end)
-        yield Block(inside, True, label[1].lower() if label else "", match.start())
+        yield Block(inside, True, label[1].lower() if label else "")
     if position < len(view.text):
-        yield Block(view.cut(position, len(view.text)), False, "", position)
+        yield Block(view.cut(position, len(view.text)), False)
 
 
 def blank(text: str) -> str:
