@@ -46,6 +46,16 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
+def line_end(text: str, position: int) -> int:
+    r"""Where the line ends that goes on at a place of a text.
+
+    >>> line_end("ab\ncd", 1), line_end("ab\ncd", 3)
+    (2, 5)
+    """
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end
+
+
 def json_safe(text: str) -> str:
     r"""JSON in which nothing stands that could move a terminal's cursor or hide; the same data.
 

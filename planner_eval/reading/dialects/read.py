@@ -285,11 +285,9 @@ def _read(
             values = loads_if_json(source, limits) if is_json and values is None else values
             if is_json and values is None:
                 values, is_json = [], False
+            whole_read = read_whole_text(source, limits, values)
+            if whole_read is None and not is_json:
                 whole_read = read_plain_text(source, limits)
-            else:
-                whole_read = read_whole_text(source, limits, values) or (
-                    None if is_json else read_plain_text(source, limits)
-                )
             if whole_read is not None:
                 return whole_read
         talk = _find_conversation(source, limits, values, located=located) if is_json else None

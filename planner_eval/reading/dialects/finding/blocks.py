@@ -12,7 +12,7 @@ from planner_eval.base.errors import ParseError, strip_traceback
 from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import decode, loads
 from planner_eval.base.limits import check_calls, too_many_calls_error
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import lazy_pattern, line_end
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
@@ -221,14 +221,13 @@ class BlockReader(PieceReader):
         last_bracket = max(text.rfind("("), text.rfind("["), text.rfind("{"))
         while position < len(text):
             position = _BLANK_LINES.match(text, position).end()  # type: ignore[union-attr]
-            line_end = text.find("\n", position)
-            line_end = len(text) if line_end < 0 else line_end
-            start = self._start(text, position, line_end) if position <= last_bracket else None
+            stop = line_end(text, position)
+            start = self._start(text, position, stop) if position <= last_bracket else None
             if start is None:
-                if text.find("=", position, line_end) >= 0:
+                if text.find("=", position, stop) >= 0:
                     self._set(view, position)
-                yield from self._inside(view, position, line_end)
-                position = line_end + 1
+                yield from self._inside(view, position, stop)
+                position = stop + 1
                 continue
             if self.budget <= 0:
                 self.notes.append(Diagnostic("find.stopped", "the search for calls stopped early", "warning"))
@@ -250,10 +249,9 @@ class BlockReader(PieceReader):
                 and text[position - 1] != "\n"
                 and text[position : position + 1] != "\n"
             ):
-                following = text.find("\n", position)
-                following = len(text) if following < 0 else following
-                yield from self._inside(view, position, following)
-                position = following + 1
+                stop = line_end(text, position)
+                yield from self._inside(view, position, stop)
+                position = stop + 1
 
     def _set(self, view: TextView, position: int) -> None:
         """Take what a line says that a variable holds, `1. city = "Rome"`, or how it changes that."""
@@ -264,11 +262,11 @@ class BlockReader(PieceReader):
             with suppress(ParseError):
                 self.keep(self.python(view.cut(assignment.start(), assignment.end())))
 
-    def _inside(self, view: TextView, position: int, line_end: int) -> Iterator[ReadCalls]:
+    def _inside(self, view: TextView, position: int, stop: int) -> Iterator[ReadCalls]:
         """The JSON calls after words of a line."""
-        if view.text.find("{", position, line_end) < 0:
+        if view.text.find("{", position, stop) < 0:
             return
-        while (match := _INLINE_CALL_START.search(view.text, position, line_end)) and self.budget > 0:
+        while (match := _INLINE_CALL_START.search(view.text, position, stop)) and self.budget > 0:
             start = view.text.index("{" if match[1] is None else "[", match.start())
             piece = extent(view.text, start)
             self.budget -= piece.end - start
@@ -284,14 +282,14 @@ class BlockReader(PieceReader):
                 if not piece.closed or self._mendable(inside):
                     raise
 
-    def _start(self, text: str, position: int, line_end: int) -> int | None:
+    def _start(self, text: str, position: int, stop: int) -> int | None:
         """Where a plan may start on a line: at its beginning, after a bullet or after a label."""
         lead = _LINE_PREFIX.match(text, position)
         assert lead is not None
-        start = min(lead.end(), line_end)
+        start = min(lead.end(), stop)
         if _CALL_START.match(text, start) or _NAME_ABOVE_OBJECT.match(text, start):
             return start
-        label = _LABEL.match(text, start, line_end)
+        label = _LABEL.match(text, start, stop)
         if label is None or not _CALL_START.match(text, label.end()):
             quoted = _QUOTED_CALL_START.match(text, start) if label is None else None
             return quoted.end() if quoted else None
@@ -320,8 +318,7 @@ class BlockReader(PieceReader):
             commented = self._commented_end(text, start, end)
             if commented is not None:
                 return self.mended(view.cut(start, commented)), commented
-            following = text.find("\n", end)
-            return None, len(text) if following < 0 else following
+            return None, line_end(text, end)
         piece = self.mended(view.cut(start, end))
         if (
             isinstance(piece, ReadCalls)

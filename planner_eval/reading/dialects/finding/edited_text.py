@@ -251,13 +251,12 @@ def tokens(text: str, start: int, stop: int, *, levels: int = 0) -> Iterator[re.
             break
 
 
-def extent(text: str, start: int, stop: int | None = None) -> Extent:
+def extent(text: str, start: int) -> Extent:
     """How far the piece goes whose first bracket is at or after `start`.
 
     Args:
         text: The text.
         start: Where to begin; text before the first bracket is passed over.
-        stop: Where to give up; the end of the text when left out.
 
     >>> extent("f(a='x)', b=[1]) and more", 0).end
     16
@@ -265,8 +264,7 @@ def extent(text: str, start: int, stop: int | None = None) -> Extent:
     Extent(end=4, closed=False)
     """
     waiting: list[str] = []
-    limit = len(text) if stop is None else stop
-    for match in tokens(text, start, limit, levels=2):
+    for match in tokens(text, start, len(text), levels=2):
         kind = match.lastgroup
         if kind == "whole":
             if not waiting:
@@ -282,4 +280,4 @@ def extent(text: str, start: int, stop: int | None = None) -> Extent:
                 return Extent(match.end(), True)
         elif kind == "quote" and waiting:
             break
-    return Extent(limit, False)
+    return Extent(len(text), False)

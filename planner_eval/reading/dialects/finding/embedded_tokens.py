@@ -15,7 +15,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import INVISIBLE, lazy_pattern, remembered
+from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, remembered
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens, words_of_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
@@ -128,8 +128,7 @@ def _may_hold_tags(text: str) -> bool:
         return True
     plain = any(map(text.__contains__, _UNQUOTED_VALUE_KEYS))
     for start in {start for begin in begins for start in line_starts(text, begin)}:
-        end = text.find("\n", start)
-        line = text[start : end if end >= 0 else len(text)]
+        line = text[start : line_end(text, start)]
         if (plain or '"' in line or "'" in line) and _line_may_hold_tags(line, begins, plain=plain):
             return True  # of lines without quotes few hold a value
     return False
@@ -298,8 +297,7 @@ class _TagContext:
     def _quoted_after(self, position: int) -> bool:
         """Whether the quotes of a line are no pairs, and one stands in the rest of it."""
         if position > self.stop:
-            stop = self.text.find("\n", position)
-            self.stop = len(self.text) if stop < 0 else stop
+            self.stop = line_end(self.text, position)
             line = self.text[self.line : self.stop]
             plain = _remove_escapes(line)
             odd = plain.count('"') % 2 or _count_single_quotes(plain) % 2

@@ -13,7 +13,7 @@ from typing import Any
 
 from planner_eval.base.json_text import decode
 from planner_eval.base.limits import Span
-from planner_eval.base.text import INVISIBLE, lazy_pattern, shorten
+from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, shorten
 from planner_eval.plan.model import UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, NAME_KEYS, is_call
 from planner_eval.reading.dialects.detect import is_schema
@@ -218,8 +218,7 @@ def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | Non
     match = next(_find_call_like(searched, own_names), None) or _find_broken_object(searched)
     if match is None:
         return _find_program_call(searched, own_names)
-    line = text.find("\n", match.end())
-    return match.start(), len(text) if line < 0 else line
+    return match.start(), line_end(text, match.end())
 
 
 _PROGRAM_CALL = lazy_pattern(rf"(?<![\w.\-])({_TOOL_NAME})\s*+\(\s*+[^\W\d]\w*+\s*+=(?!=)")

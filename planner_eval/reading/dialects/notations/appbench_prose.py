@@ -10,7 +10,7 @@ import re
 
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import lazy_pattern, line_end
 from planner_eval.plan.model import RawPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView, extent
 from planner_eval.reading.dialects.finding.segments import ReadCalls, blank
@@ -199,8 +199,7 @@ def _find_call(text: str, match: re.Match[str], position: int, *, fast: bool) ->
     alone = _LINE_REST.match(text, piece.end) is not None
     if soft:
         return piece if alone and not match["label"] and not match["bracket"] else None
-    line = text.find("\n", piece.end)
-    more = _ARGUMENTS.search(text, piece.end, len(text) if line < 0 else line) is not None
+    more = _ARGUMENTS.search(text, piece.end, line_end(text, piece.end)) is not None
     if not (match["returns"] or match["bracket"] or alone or more):
         return None
     fault = next((match.start(name) for name in ("label", "bracket") if match[name]), start)
@@ -222,8 +221,7 @@ def _extend_to_line_ends(text: str, pieces: list[CallSegment]) -> list[CallSegme
     """The pieces, longer by what follows on their line where that holds a call: then it is no prose."""
     longer_pieces = []
     for i, piece in enumerate(pieces):
-        stop = text.find("\n", piece.end)
-        stop = len(text) if stop < 0 else stop
+        stop = line_end(text, piece.end)
         stop = min(stop, pieces[i + 1].start) if i + 1 < len(pieces) else stop
         longer = _ARGUMENTS.search(text, piece.end, stop) is not None
         longer_pieces.append(piece._replace(end=stop) if longer else piece)
