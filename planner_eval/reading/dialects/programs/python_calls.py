@@ -13,11 +13,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from copy import copy
 from typing import Any, NoReturn, TypeAlias
 
 from planner_eval.base import grammar
-from planner_eval.base.errors import LimitError, ParseError, WriteError, strip_traceback
+from planner_eval.base.errors import LimitError, ParseError, WriteError
 from planner_eval.base.frozen import replace
 from planner_eval.base.grammar import describe_found
 from planner_eval.base.json_text import ObjectSpans, loads
