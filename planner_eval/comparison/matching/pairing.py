@@ -29,7 +29,7 @@ Matcher: TypeAlias = Callable[["Call | None", str, Any, Any, "ComparedValues"], 
 """Whether pred's value will do for gold's: (gold's call, argument, pred's, gold's, what else is known);
 MISSING for none."""
 
-FREE, ALONE = -1, -2
+ALONE, FREE = -1, -2
 
 DOUBTFUL_COST = 0.25
 """What a reference counts, while calls are paired, that goes from gold's unpaired call to an unpaired call of
