@@ -363,8 +363,8 @@ def policy_of(parts: dict[str, Any]) -> Policy:
 def test_what_is_told(
     what: str, policy: dict[str, Any], pred: str, gold: str, told: list[str], edits: list[str]
 ) -> None:
-    plans = (parse(text, dialect="plan" if text[0] == "{" else "code") for text in (pred, gold))
-    found = diff(*plans, policy_of(policy))
+    ours, theirs = (parse(text, dialect="plan" if text[0] == "{" else "code") for text in (pred, gold))
+    found = diff(ours, theirs, policy_of(policy))
     assert diff_text(found).split("\n") == told, what
     assert edits_of(found) == edits
     patched = apply_patch(found.pred, json.loads(json.dumps(make_patch(found))))
