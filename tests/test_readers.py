@@ -85,8 +85,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "of Python": lambda name, text: getattr(segments, name)(ast.parse(text)),
     "dedented": lambda text: segments.dedent_view(TextView(text)).text,
     "blocks": lambda text: [
-        [block.view.text, block.fenced, block.label]
-        for block in segments.split_blocks(TextView(text))
+        [block.view.text, block.fenced, block.label] for block in segments.split_blocks(TextView(text))
     ],
 }
 

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
@@ -208,16 +207,16 @@ def _choose_figures(metrics: Sequence[str], output: Output, *, every: bool) -> F
     from planner_eval.results.views.report import FigureView
 
     if every or metrics or not output.shows("plain"):
-        return FigureView(every=METRICS if every else metrics)
+        return FigureView(choose_metrics(metrics) if metrics else (), METRICS if every else metrics)
     wanted = choose_metrics([*MAIN_METRICS, *_limited_metrics(output.limits)])
     return FigureView(tuple(name for name in METRICS if name in wanted), brief=True)
 
 
 def _counted(shown: Collection[str], limits: Sequence[Threshold]) -> tuple[str, ...]:
-    """What is counted where no metrics are named; what is usual where that is nothing."""
-    from planner_eval.comparison.metrics import DEFAULT_METRICS
+    """What is counted: what is named or shown, or else usual, and what has a threshold."""
+    from planner_eval.comparison.metrics import choose_metrics
 
-    usual = tuple(shown or DEFAULT_METRICS)
+    usual = choose_metrics(shown)
     more = dict.fromkeys(name for name in _limited_metrics(limits) if name not in usual)
     return (*usual, *more) if more else tuple(shown)
 
@@ -261,7 +260,7 @@ def _score(
         pairings = [pe.pair(answers[0], golds, reading=systems.how)]
         # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
         shown = () if output.folder else view.shown
-        judging = judging._replace(metrics=judging.metrics or _counted(shown, output.limits))
+        judging = judging._replace(metrics=_counted(judging.metrics or shown, output.limits))
     if output.shows("page"):
         from planner_eval.cli.report import page_of, page_settings, write_page
 
@@ -284,7 +283,7 @@ def _write_report(report: Report, output: Output, view: FigureView) -> int:
     about, failures = report.about, output.failures
     limits = [
         limit.check(report.figure(limit.name), about.file, lower=_is_lower_better(limit))
-        for limit in _applicable_limits(output.limits, [figure.name for figure in report.figures])
+        for limit in output.limits
     ]
     if not output.shows("page"):
         left_out = _left_out_cases(about)
@@ -324,21 +323,6 @@ def _is_lower_better(limit: Threshold) -> bool:
 
     name = limit.name.partition(".")[0]
     return name in METRICS and METRICS[name].lower
-
-
-def _applicable_limits(limits: Sequence[Threshold], computed: Collection[str]) -> list[Threshold]:
-    """The thresholds without those of settings for metrics that were not asked for, which are told."""
-    from planner_eval.comparison.metrics import METRICS
-
-    source = click.get_current_context().get_parameter_source("fail_under")
-    if source is not ParameterSource.DEFAULT_MAP:
-        return list(limits)
-    names = {limit: limit.name.partition(".")[0] for limit in limits}
-    idle = [limit for limit, name in names.items() if name in METRICS and name not in computed]
-    for limit in idle:
-        threshold = f"{limit.name}={limit.least:g}"
-        note(f"the settings' threshold {threshold} is not checked: --metric leaves it out")
-    return [limit for limit in limits if limit not in idle]
 
 
 def _limited_metrics(limits: Sequence[Threshold]) -> list[str]:
