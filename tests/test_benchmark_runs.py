@@ -93,6 +93,7 @@ def test_what_needs_all_answers_together_says_so(options: tuple[str, ...], tmp_p
     for way in (("--jobs", "2"), ("-o", f"{tmp_path / 'run'}/")):
         _, said, code = seen("score", *files, "--benchmark", name, *more, *way)
         assert (code, "applies only where" in said, "one by one" in said) == (2, True, True), said
+        assert ("scores all together" in said) == (name == "complexfuncbench"), said
         assert not (tmp_path / "run").exists()
 
 

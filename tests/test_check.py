@@ -16,7 +16,9 @@ from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.files import read_file
 from planner_eval.reading.files.record import read_plan
+from tests.build import jsonl
 from tests.conftest import tabled, tables
+from tests.inside import planeval
 
 TABLES = tables(__file__)
 
@@ -232,3 +234,31 @@ def test_types_inside_themselves_and_of_fields_that_nobody_listed_are_checked() 
     )
     for made, expected in calls:
         assert [one.message for one in check_plan(parse(json.dumps([made])), catalog)] == expected
+
+
+@tabled("output, into, value, said")
+def test_references_whose_limits_cannot_be_met(output: Any, into: Any, value: Any, said: str | None) -> None:
+    returns = {"type": "object", "properties": {"x": output}, "required": ["x"]}
+    takes = {"type": "object", "properties": {"p": into}, "required": ["p"]}
+    tools = [{"name": "src", "inputSchema": {"type": "object"}, "outputSchema": returns}]
+    catalog = as_catalog([*tools, {"name": "dst", "inputSchema": takes}], "mcp")
+    calls: list[Any] = [{"name": "src", "label": "v1", "arguments": {}}]
+    plan = parse(
+        json.dumps([*calls, {"name": "dst", "label": "v2", "arguments": {"p": value}}]), dialect="nestful"
+    )
+    assert [finding.message for finding in check_plan(plan, catalog)] == ([] if said is None else [said])
+
+
+@tabled("call, said")
+def test_arguments_that_a_function_does_not_name(call: Any, said: list[str], tmp_path: Path) -> None:
+    heads = ("g(a: int, *args: int, **kw: str)", "h(*args: int)", "free(*args: int, **kw: str)")
+    (tmp_path / "k.py").write_text("".join(f"def {head}: ...\n" for head in heads))
+    catalog = read_catalog_file(str(tmp_path / "k.py"))
+    assert [finding.message for finding in check_plan(parse(json.dumps([call])), catalog)] == said
+
+
+def test_a_record_with_an_empty_list_of_tools_offers_none(tmp_path: Path) -> None:
+    call = [{"name": "f", "arguments": {"a": 1}}]
+    records = [{"id": n, "output": call, "tools": none} for n, none in enumerate(([], "[]"))]
+    done = planeval("check", jsonl(tmp_path / "r.jsonl", records))
+    assert (done.returncode, done.stdout.count("has no tool 'f' [check.unknown_tool]")) == (1, 2), done.stderr

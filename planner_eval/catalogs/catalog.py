@@ -96,6 +96,11 @@ class Type:
             return f"array of {self.items}"
         return self.format or " or ".join(self.kinds) or "anything"
 
+    def _ends_before(self, position: int) -> bool:
+        """Whether no array of this type has an item at a position."""
+        most = self.size[1]
+        return self.kinds == ("array",) and most is not None and not -most <= position < most
+
     def at(self, path: Path) -> Type | None:
         """The type of the part at `path`; None when there can be no such part.
 
@@ -117,7 +122,8 @@ class Type:
         if not self.kinds:
             return ANY
         if type(step) is int or ("array" in self.kinds and str(step).lstrip("-").isdecimal()):
-            return (self.items or ANY).at(remaining) if "array" in self.kinds else None
+            is_there = "array" in self.kinds and not self._ends_before(int(step))
+            return (self.items or ANY).at(remaining) if is_there else None
         if "object" not in self.kinds:
             return None
         for member in self.fields:

@@ -17,8 +17,15 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import closest_name
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.formats import read_catalog
-from planner_eval.catalogs.record_tools import listed_tools, tools_of_record
-from planner_eval.catalogs.value_errors import Fault, ValueChecker, format_path, is_compatible
+from planner_eval.catalogs.record_tools import listed_tools, offers_no_tools, tools_of_record
+from planner_eval.catalogs.value_errors import (
+    Fault,
+    ValueChecker,
+    describe_limits,
+    find_text_problem,
+    format_path,
+    is_compatible,
+)
 from planner_eval.plan.model import (
     WHOLE_RESULT_NAMES,
     Call,
@@ -193,6 +200,10 @@ def _check_references(
     tool = chosen[position]
     parameter_types = {p.name: p.type for p in tool.parameters} if tool else {}
     for name, value, span in _arguments_with_spans(call):
+        if isinstance(value, Template):
+            problem = find_text_problem(value.parts, parameter_types.get(name, ANY))
+            if problem is not None:
+                yield Diagnostic("check.output_type", f"{name}: {problem}", "error", position, name, span)
         for path, ref in references(value):
             if isinstance(ref, Unresolved):
                 continue
@@ -209,7 +220,10 @@ def _check_references(
                 continue
             into = ANY if isinstance(value, Template) else parameter_types.get(name, ANY).at(path) or ANY
             if not is_compatible(output, into, texts=catalog.text_values):
-                text = f"{format_path(name, path)}: expected {into}, but {text} is {output}"
+                expected, returned = str(into), str(output)
+                if expected == returned:
+                    expected, returned = describe_limits(into), describe_limits(output, every_field=True)
+                text = f"{format_path(name, path)}: expected {expected}, but {text} is {returned}"
                 yield Diagnostic("check.output_type", text, "error", position, name, span)
 
 
@@ -383,7 +397,7 @@ def can_check(record: Record) -> bool:
     """
     if record.error is not None:
         return False
-    if trace_of(record) is not None or listed_tools(record).tools is not None:
+    if trace_of(record) is not None or listed_tools(record).tools is not None or offers_no_tools(record):
         return True
     try:
         return any(call.has_result for call in parse(record).calls)

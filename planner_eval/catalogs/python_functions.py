@@ -12,7 +12,7 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -22,7 +22,7 @@ import typing_extensions
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.json_schema.keywords import make_validator
-from planner_eval.catalogs.json_schema.types import object_schema, type_of
+from planner_eval.catalogs.json_schema.types import object_schema, schema_of, type_of
 from planner_eval.catalogs.standard_formats import type_of_annotation
 
 _EMPTY = inspect.Parameter.empty
@@ -101,10 +101,11 @@ def _tool_of_function(function: Callable[..., Any]) -> Tool:
     except Exception:  # an annotation that names something absent: keep it as text
         signature = inspect.signature(function)
     summary, described = parse_docstring(inspect.getdoc(function) or "")
-    extra, declared = False, {}
+    further: dict[bool, Any] = {}
+    declared = {}
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            extra = True
+            further[parameter.kind is parameter.VAR_KEYWORD] = parameter.annotation
         else:
             declared[parameter.name] = parameter
     schemas, defs = _schemas({key: parameter.annotation for key, parameter in declared.items()})
@@ -122,13 +123,34 @@ def _tool_of_function(function: Callable[..., Any]) -> Tool:
     )
     returns = _return_type(signature.return_annotation)
     name = getattr(function, "__name__", type(function).__name__)
-    tool = Tool(name, description=summary, parameters=parameters, open=extra, returns=returns)
+    others = _further_type({named: _annotation_type(kind) for named, kind in further.items()}, declared)
+    tool = Tool(
+        name, description=summary, parameters=parameters, open=bool(further), others=others, returns=returns
+    )
     return _with_schema(tool, schemas, defs) if schemas else tool
+
+
+def _further_type(types: Mapping[bool, Type], declared: Collection[Any]) -> Type | None:
+    """The type of arguments that a function does not name: of ``**more``, else of ``*more``; None for any.
+
+    A function that names none may as well be called by position.
+
+    Args:
+        types: The types of ``*more`` under False and of ``**more`` under True.
+        declared: The parameters that it names.
+    """
+    chosen = [types[named] for named in (True, False) if named in types]
+    chosen = chosen[:1] if declared else chosen
+    if not chosen or ANY in chosen:
+        return None
+    return chosen[0] if len(chosen) == 1 else Type(any_of=tuple(chosen))
 
 
 def _with_schema(tool: Tool, schemas: dict[str, Any], defs: dict[str, Any]) -> Tool:
     """The tool with what pydantic says of its parameters."""
     schema = object_schema(tool.parameters, open=tool.open)
+    if tool.others is not None:
+        schema["additionalProperties"] = schema_of(tool.others)
     for name, parameter_schema in schemas.items():
         stated_keywords = {
             key: schema["properties"][name][key]
@@ -215,8 +237,20 @@ def _tool_of_node(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collect
             )
         )
     returns = type_of_annotation(ast.unparse(node.returns), unknown) if node.returns else ANY
-    extra = spec.vararg is not None or spec.kwarg is not None
-    return Tool(node.name, description=summary, parameters=tuple(parameters), open=extra, returns=returns)
+    further = {
+        named: type_of_annotation(ast.unparse(argument.annotation), unknown) if argument.annotation else ANY
+        for named, argument in ((False, spec.vararg), (True, spec.kwarg))
+        if argument is not None
+    }
+    others = _further_type(further, parameters)
+    return Tool(
+        node.name,
+        description=summary,
+        parameters=tuple(parameters),
+        open=bool(further),
+        others=others,
+        returns=returns,
+    )
 
 
 class Docstring(NamedTuple):

@@ -79,13 +79,25 @@ class RecordTools:
 
 
 def tools_of_record(record: Record) -> Catalog | None:
-    """The tools that a record brings; None where it brings none.
+    """The tools that a record brings; None where it says nothing of tools, none where its list is empty.
 
     Raises:
         CatalogError: they cannot be read.
     """
     listed = listed_tools(record).tools
-    return None if listed is None else as_catalog(listed, name="the tool list")
+    if listed is None:
+        return Catalog((), "the tool list") if offers_no_tools(record) else None
+    return as_catalog(listed, name="the tool list")
+
+
+def offers_no_tools(record: Record) -> bool:
+    """Whether a record says that there are no tools: its list of them is empty.
+
+    >>> [offers_no_tools(Record("g.jsonl", 0, "q", "f()", fields=fields)) for fields in ({"tools": []}, {})]
+    [True, False]
+    """
+    fields = record.fields or {}
+    return listed_tools(record).tools is None and _decode_text(fields.get(TOOL_FIELDS[0])) == []
 
 
 def listed_tools(record: Record) -> ListedTools:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
@@ -100,7 +100,8 @@ def is_compatible(output: Type, into: Type, *, texts: bool = False) -> bool:
     if output.enum is not None:
         return any(find_problem(value, into, texts=texts) is None for value in output.enum)
     if into.enum is not None and output.kinds:
-        return any(_has_kind(value, output.kinds) or texts for value in into.enum)
+        fitting = [value for value in into.enum if texts or _has_kind(value, output.kinds)]
+        return any(_find_limit_problem(value, output) is None for value in fitting)
     shared = _merge_number_kinds(output.kinds) & _merge_number_kinds(into.kinds)
     if not output.kinds or not into.kinds or not shared:
         text = texts and "string" in (*output.kinds, *into.kinds)
@@ -113,12 +114,89 @@ def is_compatible(output: Type, into: Type, *, texts: bool = False) -> bool:
 
 
 def _are_parts_compatible(output: Type, into: Type, shared: set[str], *, texts: bool) -> bool:
-    """Whether formats, items and fields fit, where the kinds do."""
+    """Whether limits, formats, items and fields fit, where the kinds do."""
+    if not _are_limits_compatible(output, into, shared):
+        return False
     if shared == {"string"} and output.format in _FORMAT_WORDS and into.format in _FORMAT_WORDS:
         return output.format == into.format or "date-time" in (output.format, into.format)
     if shared == {"array"} and output.items is not None and into.items is not None:
         return is_compatible(output.items, into.items, texts=texts)
     return shared != {"object"} or _are_fields_compatible(output, into, texts=texts)
+
+
+def _are_limits_compatible(output: Type, into: Type, shared: set[str]) -> bool:
+    """Whether some number, length or size is within the limits of both."""
+    if shared == {"number"}:
+        lows = [(t.minimum, t.exclusive[0]) for t in (output, into) if t.minimum is not None]
+        highs = [(t.maximum, t.exclusive[1]) for t in (output, into) if t.maximum is not None]
+        if not lows or not highs:
+            return True
+        low, low_excluded = max(lows)
+        high, high_excluded = min(highs, key=lambda end: (end[0], not end[1]))
+        return low < high or (low == high and not (low_excluded or high_excluded))
+    if shared not in ({"string"}, {"array"}):
+        return True
+    ranges = [t.length if shared == {"string"} else t.size for t in (output, into)]
+    least, most = (max(low or 0 for low, _ in ranges), [high for _, high in ranges if high is not None])
+    return not most or least <= min(most)
+
+
+def describe_limits(kind: Type, *, every_field: bool = False) -> str:
+    """A type in words with its limits, for where two types have the same name.
+
+    Args:
+        kind: The type.
+        every_field: Name all fields of an object, not only those that it requires.
+
+    >>> describe_limits(Type(("integer",), minimum=5)), describe_limits(Type(("string",), length=(2, 4)))
+    ('integer of at least 5', 'string of 2 to 4 characters')
+    """
+    if kind.any_of:
+        return " or ".join(describe_limits(each, every_field=every_field) for each in kind.any_of)
+    words = [str(kind)]
+    if kind.kinds == ("array",) and kind.items is not None and kind.items != ANY:
+        words = [f"array of {describe_limits(kind.items, every_field=every_field)}"]
+    if kind.minimum is not None:
+        words.append(f"{'more than' if kind.exclusive[0] else 'at least'} {kind.minimum:g}")
+    if kind.maximum is not None:
+        words.append(f"{'less than' if kind.exclusive[1] else 'at most'} {kind.maximum:g}")
+    for (least, most), noun in ((kind.length, "characters"), (kind.size, "items")):
+        if least is not None or most is not None:
+            words.append(_describe_size(least, most, noun))
+    names = [member.name for member in kind.fields if member.required or every_field]
+    if kind.kinds == ("object",) and (names or every_field):
+        return f"object with {', '.join(names) or 'no fields'}"
+    return words[0] if len(words) == 1 else f"{words[0]} of {' and '.join(words[1:])}"
+
+
+def _describe_size(least: int | None, most: int | None, noun: str) -> str:
+    if least is not None and most is not None:
+        return f"{least} to {most} {noun}"
+    size = least if most is None else most
+    return f"at {'least' if most is None else 'most'} {size} {noun.removesuffix('s') if size == 1 else noun}"
+
+
+def find_text_problem(parts: Sequence[object], into: Type) -> str | None:
+    """Why no text of these parts can be of a type, whatever stands for those that are no text.
+
+    >>> find_text_problem(["room ", None], Type(("string",), length=(None, 2)))
+    'expected at most 2 characters, found a text of at least 5'
+    >>> find_text_problem(["room ", None], Type(enum=("hall", "room 3"))) is None
+    True
+    """
+    if into.any_of:
+        problems = [find_text_problem(parts, each) for each in into.any_of]
+        return None if None in problems else problems[0]
+    length = sum(len(part) for part in parts if isinstance(part, str))
+    most = into.length[1]
+    if most is not None and length > most and into.kinds == ("string",):
+        return f"expected at most {most} characters, found a text of at least {length}"
+    if into.enum is not None:
+        pattern = ".*".join(re.escape(part) if isinstance(part, str) else "" for part in parts)
+        if not any(re.fullmatch(pattern, str(value), re.DOTALL) for value in into.enum):
+            shown = "".join(part if isinstance(part, str) else "…" for part in parts)
+            return f"expected {into}, found the text {shown[:60]!r}"
+    return None
 
 
 def _are_fields_compatible(output: Type, into: Type, *, texts: bool) -> bool:
