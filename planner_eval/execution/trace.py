@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from planner_eval.execution.sandbox.wire import Opaque, encode
+from planner_eval.execution.sandbox.wire import encode
 
 TIMEOUT = "timeout"
 """The kind of a failure where the time for a plan was over."""
@@ -175,6 +175,4 @@ def _call_data(call: CallTrace) -> dict[str, Any]:
 def _json_value(value: Any) -> Any:
     import json
 
-    if type(value) is Opaque:
-        return {"~": "object", "type": value.type, "text": value.text}
     return json.loads(encode(value, 1 << 40))

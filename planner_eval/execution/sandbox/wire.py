@@ -29,10 +29,10 @@ MAX_DEPTH = 100
 
 
 class Opaque:
-    """A value that cannot leave the worker: what it was, in words.
+    """A value that cannot leave the worker: what it was, in words, as which it also shows.
 
-    >>> Opaque("socket", "<socket.socket …>")
-    Opaque('socket', '<socket.socket …>')
+    >>> [Opaque("shop.Item", "Item(7)"), Opaque("shop.Box", "<shop.Box object>")]
+    [<shop.Item> Item(7), <shop.Box object>]
     """
 
     __slots__ = ("text", "type")
@@ -42,7 +42,8 @@ class Opaque:
         self.text = text
 
     def __repr__(self) -> str:
-        return f"Opaque({self.type!r}, {self.text!r})"
+        words = self.text if self.is_type_only else f"<{self.type}> {self.text}"
+        return words if words.isprintable() else repr(words)[1:-1]
 
     @property
     def is_cut(self) -> bool:
@@ -99,7 +100,11 @@ def encode(value: object, budget: int = 1_000_000) -> str:
 
 
 def _describe(value: object, text: str) -> str:
-    return f'{{"~":"object","type":{quote_text(_type_name(value))},"text":{quote_text(text)}}}'
+    return _words(_type_name(value), text)
+
+
+def _words(type: str, text: str) -> str:
+    return f'{{"~":"object","type":{quote_text(type)},"text":{quote_text(text)}}}'
 
 
 def _type_name(value: object) -> str:
@@ -221,6 +226,8 @@ class _Writer:
             self.put(f'{{"~":"bytes","v":"{kind.hex(value)}"}}')
         elif type(value).__module__ == "numpy" and hasattr(value, "tolist"):
             self.value(value.tolist(), depth + 1)
+        elif type(value) is Opaque:
+            self.put(_words(value.type, value.text))
         else:
             self.put(_describe(value, bounded_text(value)))
 

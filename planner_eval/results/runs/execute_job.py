@@ -298,11 +298,9 @@ def _row(
 
 
 def _value_text(value: Any, width: int = 60) -> str:
-    from planner_eval.execution.sandbox.wire import Opaque, bounded_text
+    from planner_eval.execution.sandbox.wire import bounded_text
 
-    return one_line(
-        f"<{value.type}> {value.text}" if type(value) is Opaque else bounded_text(value, 4 * width), width
-    )
+    return one_line(bounded_text(value, 4 * width), width)
 
 
 # ----------------------------------------------------------------------
