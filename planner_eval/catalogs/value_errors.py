@@ -191,12 +191,36 @@ def find_text_problem(parts: Sequence[object], into: Type) -> str | None:
     most = into.length[1]
     if most is not None and length > most and into.kinds == ("string",):
         return f"expected at most {most} characters, found a text of at least {length}"
-    if into.enum is not None:
-        pattern = ".*".join(re.escape(part) if isinstance(part, str) else "" for part in parts)
-        if not any(re.fullmatch(pattern, str(value), re.DOTALL) for value in into.enum):
-            shown = "".join(part if isinstance(part, str) else "…" for part in parts)
-            return f"expected {into}, found the text {shown[:60]!r}"
+    if into.enum is not None and not any(_can_be(str(value), parts) for value in into.enum):
+        shown = "".join(part if isinstance(part, str) else "…" for part in parts)
+        return f"expected {into}, found the text {shown[:60]!r}"
     return None
+
+
+def _can_be(text: str, parts: Sequence[object]) -> bool:
+    """Whether a text may be these parts, where anything may stand for those that are no text.
+
+    >>> _can_be("room 3", ["room ", None]), _can_be("room", ["ro", None, "om", None, "m"])
+    (True, False)
+    """
+    fixed = [""]
+    for part in parts:
+        if isinstance(part, str):
+            fixed[-1] += part
+        else:
+            fixed.append("")
+    head, *middle = fixed
+    if not middle:
+        return text == head
+    last = middle.pop()
+    start, end = len(head), len(text) - len(last)
+    if start > end or not text.startswith(head) or not text.endswith(last):
+        return False
+    for piece in middle:
+        start = text.find(piece, start, end) + len(piece)
+        if start < len(piece):
+            return False
+    return True
 
 
 def _are_fields_compatible(output: Type, into: Type, *, texts: bool) -> bool:
