@@ -487,6 +487,7 @@ def test_special_values() -> None:
     assert decode(json.loads(encode(10**6000))) == 10**6000
     assert decode(json.loads(encode(ring))) == Opaque("list", "nests deeper than 100 levels")
     assert decode(json.loads(encode("x" * 100, 50))) == Opaque("str", long)
+    assert decode(json.loads(encode(["x" * 30] * 2, 50))) == Opaque("list", "larger than the output limit")
     box = Opaque("shop.Box", "<shop.Box object>")
     assert decode(json.loads(encode([box, {"in": (box,)}]))) == [box, {"in": (box,)}], "as what it was"
     assert f"{[box]} {Opaque('T', 'a' + chr(10))}" == r"[<shop.Box object>] <T> a\n"

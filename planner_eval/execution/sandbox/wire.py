@@ -138,11 +138,11 @@ def _remove_addresses(text: str) -> str:
 class _Writer:
     """The text so far, and how much more is allowed."""
 
-    __slots__ = ("left", "parts")
+    __slots__ = ("budget", "left", "parts")
 
     def __init__(self, budget: int) -> None:
         self.parts: list[str] = []
-        self.left = budget
+        self.budget = self.left = budget
 
     def put(self, text: str) -> None:
         self.left -= len(text)
@@ -170,8 +170,10 @@ class _Writer:
             self.rarer(value, depth)
 
     def text(self, value: str) -> None:
-        if len(value) > self.left:
+        if len(value) > self.budget:
             raise _TooLarge(f"a text of {len(value):,} characters, more than the output limit")
+        if len(value) > self.left:
+            raise _TooLarge("larger than the output limit")
         self.put(_quoted(value))
 
     def integer(self, value: int) -> None:
