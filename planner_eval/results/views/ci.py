@@ -107,7 +107,8 @@ def limit_lines(lines: Iterable[str], size: int) -> Iterator[str]:
         else:
             yield line
     if left:
-        yield f"… {format_count(left, 'line')} are left out: the step summary has a size limit"
+        verb = "is" if left == 1 else "are"
+        yield f"… {format_count(left, 'line')} {verb} left out: the step summary has a size limit"
 
 
 def _annotation(group: FindingGroup, root: str | None) -> str:
@@ -219,7 +220,7 @@ def _invocation(left: int) -> JsonObject:
     if not left:
         return {"executionSuccessful": True}
     shown = f"{MAX_RESULTS:,} of {left + MAX_RESULTS:,} are shown, the worst first"
-    message = f"{format_count(left, 'finding')} are left out: {shown}"
+    message = f"{format_count(left, 'finding')} {'is' if left == 1 else 'are'} left out: {shown}"
     return {
         "executionSuccessful": True,
         "toolExecutionNotifications": [{"level": "warning", "message": {"text": message}}],

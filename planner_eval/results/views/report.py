@@ -270,9 +270,9 @@ def _remarks(report: Report, view: FigureView) -> list[str]:
     if unread := totals.flags["unread"]:
         subject = "predictions contain" if unread > 1 else "prediction contains"
         lines.append(f"{unread} {subject} what may be an unread call (planeval parse shows where)")
-    lines += (
-        [f"{unproved} matchings of calls are not proved optimal: the search was limited"] if unproved else []
-    )
+    if unproved:
+        subject = "1 matching of calls is" if unproved == 1 else f"{unproved} matchings of calls are"
+        lines.append(f"{subject} not proved optimal: the search was limited")
     counted = totals.pairs_by_code.keys() == totals.codes.keys()  # not so in a run of an earlier version
     if view.brief and report.causes is None and counted:
         lines += _commonest_causes(report)
