@@ -70,12 +70,18 @@ def credits_of(pred: str, gold: str) -> Any:
     return found and found.data()
 
 
-def agreement(left: list[str], right: list[str], positive: str | None) -> Any:
-    """Classes, cells, figures and shifts of words of two sides, and what becomes of each record."""
-    sides = ({str(n): word for n, word in enumerate(side)} for side in (left, right))
+def agreement(left: list[Any], right: list[Any], positive: str | None) -> Any:
+    """Classes, cells, figures and shifts of words or records of two sides, and what becomes of each."""
+    sides = (
+        side if isinstance(side[0], dict) else {str(n): word for n, word in enumerate(side)}
+        for side in (left, right)
+    )
     found = pe.agree(*sides, positive=positive)
     figures = [[one.name, one.value, *(one.interval or ())] for one in found.figures]
-    shifts, states = [[*shift] for shift in found.shifts], [row.state for row in found.rows]
+    shifts = [[*shift] for shift in found.shifts]
+    states = [
+        row.state if isinstance(left[0], str | None) else [row.id, row.state, row.error] for row in found.rows
+    ]
     return [found.classes, found.cells, figures, shifts, states]
 
 
@@ -88,6 +94,14 @@ def told_of_conversations(sums: Any, verdict: str, word: str) -> Any:
     found = conversations.ConversationSums(sums)
     rows, lines = conversations.cost_rows(found, verdict), [*conversations.turn_lines(found, word)]
     return [rows, conversations.cost_lines(found), lines, conversations.conversation_data(found)]
+
+
+def summed_costs(*answers: Any) -> Any:
+    """Sums over answers: what each cost, whether it is right, and whether its recorded verdict says so."""
+    sums = conversations.ConversationSums()
+    for costs, right, verdict in answers:
+        sums.add_costs(costs, right=right, verdict=verdict)
+    return sums.data()["costs"]
 
 
 def rows_of(letters: str) -> list[scored.ScoredRow]:
@@ -171,7 +185,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     ),
     "findings": findings_of, "counts": counts, "credits": credits_of, "agreement": agreement,
     "trials": told_of_trials, "tasks of trials": tasks_of_trials, "conversations": told_of_conversations,
-    "verdicts": verdicts, "scorers": verdict_of_scorer,
+    "costs": summed_costs, "verdicts": verdicts, "scorers": verdict_of_scorer,
     "summaries": lambda lengths, size: [*ci.limit_lines(["x" * length for length in lengths], size)],
     "questions": context.question_text, "fields of questions": question_field, "states": state_of,
     "recorded verdicts": lambda fields: recorded_runs.recorded_verdict(
