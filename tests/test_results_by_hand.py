@@ -123,7 +123,7 @@ def verdicts(systems: list[str], limits: Any, metrics: list[str]) -> Any:
     """A sentence for each system but the first; of the last, whether it is worse than limits allow."""
     names = "ABC"[: len(systems)]
     found = compare.make_comparison([*map(rows_of, systems)], metrics, names=names, made="t")
-    said: list[Any] = [*found.verdicts]
+    said: list[Any] = [found.unreadable, *found.verdicts]
     for limit in limits:
         try:
             said.append([*contrast.check_allowance(found.contrasts[-1], contrast.Allowance(*limit))])
