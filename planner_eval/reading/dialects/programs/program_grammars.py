@@ -272,6 +272,10 @@ class JavaScriptTransformer(ProgramTransformer):
         """Read a value on its own."""
         return ast.Expr(items[-1])
 
+    def give_back(self, items: list[Any]) -> Any:
+        """Read `return value`."""
+        return ast.Return(items[-1])
+
     def string(self, items: list[Token]) -> Any:
         """Read a quoted text."""
         return KnownNode(_unescape_js_text(items[0][1:-1]), *token_span(items[0]))

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError
@@ -100,10 +101,11 @@ def follow(
 
 
 class _Function(NamedTuple):
-    """A function of the program, and the variables around it."""
+    """A function of the program, the variables around it, and what its defaults were when it was defined."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef
     held: MutableMapping[str, VariableValue]
+    defaults: Mapping[ast.expr, VariableValue] = MappingProxyType({})
 
 
 class _FunctionRun:
@@ -151,11 +153,22 @@ class _Program(Machine):
         for node in body:
             if type(node) in _DEFINITION_NODES:
                 self.define(node)
-        for node in body:
-            goes_on = self.statement(node)
-            if not goes_on and (self.running or not isinstance(node, ast.Return)):
+        for index, node in enumerate(body, 1):
+            if not self.statement(node):
+                if isinstance(node, ast.Return) and not self.running:
+                    self.note_unreached(body[index:])
                 return False
-        return not (body and isinstance(body[-1], ast.Return))
+        return True
+
+    def note_unreached(self, body: list[ast.stmt]) -> None:
+        """Say that calls after a return outside of functions are left out."""
+        for node in body:
+            parts = [getattr(node, "value", None), *ast.walk(node)]
+            call = next((part for part in parts if isinstance(part, (ast.Call, CallNode))), None)
+            if call is not None:
+                message = "a return ends the program: the calls after it are not reached, and not counted"
+                self.notes.append(Diagnostic("code.branch", message, "warning", span=self.span(call)))
+                return
 
     def is_exit(self, node: ast.AST) -> bool:
         """Whether a statement ends the program."""
@@ -218,9 +231,10 @@ class _Program(Machine):
             self.show(node.value)
 
     def close_over(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """Let a function see the variables around it."""
+        """Let a function see the variables around it, and make its defaults; in JavaScript each call does."""
         if node.name in self.functions:
-            self.functions[node.name] = _Function(node, self.held)
+            nodes = [] if self.mappings else [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+            self.functions[node.name] = _Function(node, self.held, {item: self.hold(item) for item in nodes})
 
     def declare(self, node: ast.Global | ast.Nonlocal) -> None:
         """Follow ``global`` and ``nonlocal``."""
@@ -429,7 +443,10 @@ class _Program(Machine):
                 )
                 raise LimitError(reason, text=self.text, offset=call.span[0])
         self.unread.pop(node, None)
-        local = {name: self.hold(value) for name, value in given.items()}
+        defaults = function.defaults
+        local = {
+            name: defaults[value] if value in defaults else self.hold(value) for name, value in given.items()
+        }
         running = _FunctionRun(node, len(self.control))
         around = self.own, self.held, self.defined, self.functions
         self.own, self.held = local, Scope(local, function.held)
@@ -475,7 +492,7 @@ class _Program(Machine):
             over = self.elements(node.iter)
             values = self.rounds(over, node.body)
             if values is not None:
-                return self.rounds_of(node, values)
+                return self.rounds_of(node, over, values)
             content = self.changes.content(over)
             if not isinstance(content, (list, dict)) or not content:
                 content = None
@@ -505,8 +522,8 @@ class _Program(Machine):
         self.control.pop()
         return True
 
-    def rounds_of(self, node: ast.For | ast.AsyncFor, values: list[Any]) -> bool:
-        """Follow all rounds of a loop."""
+    def rounds_of(self, node: ast.For | ast.AsyncFor, over: VariableValue, values: list[Any]) -> bool:
+        """Follow the rounds of a loop for what it goes over at its start."""
         for value in values:
             self.target(node.target, value)
             self.repeating += 1
@@ -514,6 +531,10 @@ class _Program(Machine):
             self.repeating -= 1
             if not goes_on:
                 return False
+        content = self.changes.content(over) if isinstance(over, list) else values
+        if isinstance(content, UnsureValue) or len(content) != len(values):
+            message = "a loop changes the list that it goes over: not all of its rounds may be counted"
+            self.notes.append(Diagnostic("code.loop", message, "warning", span=self.span(node)))
         return self.block(node.orelse)
 
     def branches(self, node: ast.If | ast.Match) -> bool:
