@@ -200,27 +200,38 @@ def _write_patched(
     if isinstance(patched, pe.Plan):
         output.emit(pe.write(patched, target))
         return 0
-    pairs = zip(source.records, patched, strict=True)
-    rows = [_patched_row(record, source.content, result, target) for record, result in pairs]
-    output.emit("\n".join(map(to_json, rows)))
+    in_place = source.content != "text" and any("text" in record.fields for record in source.records)
+    rows: list[str] = []
+    failed = unchanged = 0
+    for record, result in zip(source.records, patched, strict=True):
+        row, error = _patched_row(record, source.content, result, target, in_place=in_place)
+        rows.append(to_json(row))
+        failed += error
+        unchanged += not error and result.note is not None
+    output.emit("\n".join(rows))
     unmatched = 0 if wanted else _say_unmatched(patches, source)
-    written, unchanged = sum("text" in row for row in rows), sum("note" in row for row in rows)
-    failed = len(rows) - written
+    written = len(rows) - failed
     message = f"{format_count(len(rows), 'record')}: {written} written"
     message += f" ({unchanged} unchanged)" if unchanged else ""
     note(message + (f", {failed} not: see the field 'error' of those lines" if failed else ""))
     return 3 if not written else int(bool(failed or unmatched or patches.broken))
 
 
-def _patched_row(record: Record, content: str | None, patched: PatchResult, target: str) -> dict[str, Any]:
-    """The record with the patched plan in the place of its own: its question and tools stay with it."""
+def _patched_row(
+    record: Record, content: str | None, patched: PatchResult, target: str, *, in_place: bool
+) -> tuple[dict[str, Any], bool]:
+    """The record with the patched plan in the place of its own, beside its question and tools; or an error.
+
+    Returns:
+        The record, and whether it is an error.
+    """
     if patched.plan is None:
-        return {"id": patched.id, "error": patched.error}
+        return {"id": patched.id, "error": patched.error}, True
     try:
         text = pe.write(patched.plan, target)
     except WriteError as error:
-        return {"id": patched.id, "error": f"{record.where}: {str(error).splitlines()[0]}"}
-    return patched.record(text, record.fields, content)
+        return {"id": patched.id, "error": f"{record.where}: {str(error).splitlines()[0]}"}, True
+    return patched.record(text, record.fields, content, in_place=in_place), False
 
 
 def _say_unmatched(patches: Patches, source: PlanFile) -> int:

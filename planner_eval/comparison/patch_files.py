@@ -68,20 +68,23 @@ class PatchResult(NamedTuple):
     error: str | None = None
     note: str | None = None
 
-    def record(self, text: str, fields: Mapping[str, Any], content: str | None) -> dict[str, Any]:
+    def record(
+        self, text: str, fields: Mapping[str, Any], content: str | None, *, in_place: bool = False
+    ) -> dict[str, Any]:
         """The record of the plan: what stood beside it stays, unless that is itself read as a plan.
 
         Args:
             text: The plan's text.
             fields: The fields of the record that it was read from.
             content: The field of the plan there.
+            in_place: Write the plan there too, as where records of the file have a `text` of their own.
         """
         kept_fields = {name: value for name, value in fields.items() if name not in (content, "id")}
         remark = {"note": self.note} if self.note is not None else {}
-        key = content if content and "text" in kept_fields else "text"
+        key = content if content and (in_place or "text" in kept_fields) else "text"
         record = {"id": self.id, key: text, **kept_fields, **remark}
         keeps = shape_of(record).holds and framework_of(record) is None
-        return record if keeps else {"id": self.id, "text": text, **remark}
+        return record if keeps else {"id": self.id, key: text, **remark}
 
 
 def read_patch_text(text: str, name: str) -> Patches:

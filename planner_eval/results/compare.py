@@ -466,7 +466,13 @@ def cause_counts(comparison: Comparison) -> dict[str, list[int]]:
 
 
 def unjudged_totals(comparison: Comparison) -> Totals:
-    """Sums over the pairs without a gold plan to be judged by, each once, of whichever systems."""
-    runs = (run for contrast in comparison.contrasts for run in contrast.rows)
-    unjudged_rows = {row.id: row for run in runs for row in run if row.state not in JUDGED_STATES}
+    """Sums over pairs that no gold plan judges: unreadable gold once, predictions without any by system."""
+    contrasts = comparison.contrasts
+    runs = [contrast.rows[0] for contrast in contrasts[:1]] + [contrast.rows[1] for contrast in contrasts]
+    unjudged_rows: dict[tuple[str, int | None], ScoredRow] = {}
+    for system, run in enumerate(runs):
+        for row in run:
+            if row.state not in JUDGED_STATES:
+                owner = system if row.state == "gold_absent" else None
+                unjudged_rows.setdefault((row.id, owner), row)
     return totals_of(unjudged_rows.values(), ())
