@@ -204,10 +204,10 @@ def _write_patched(
     rows: list[str] = []
     failed = unchanged = 0
     for record, result in zip(source.records, patched, strict=True):
-        row, error = _patched_row(record, source.content, result, target, in_place=in_place)
+        row, is_error = _patched_row(record, source.content, result, target, in_place=in_place)
         rows.append(to_json(row))
-        failed += error
-        unchanged += not error and result.note is not None
+        failed += is_error
+        unchanged += not is_error and result.note is not None
     output.emit("\n".join(rows))
     unmatched = 0 if wanted else _say_unmatched(patches, source)
     written = len(rows) - failed

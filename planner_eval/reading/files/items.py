@@ -279,6 +279,12 @@ def _split_several_values(text: str, start: int, text_field: str | None, *, line
 _CALL_TEXT = lazy_pattern(r"\s*+[^\W\d][\w.\-]*+\((?:.*\))?\s*+", re.S)
 
 
+_PLAN_TEXT = lazy_pattern(
+    r"\s*+(?:[\[{]|(?:[^\W\d]\w*+\s*+=\s*+)?+(?:await\b\s*+)?+[^\W\d][\w.\-]*+\().*[)\]}]\s*+", re.S
+)
+"""A text that begins as calls do, and ends as they do."""
+
+
 def _are_unlikely_lines(items: Sequence[Item] | None) -> bool:
     """Whether a text is more likely something else than these lines."""
     return items is None or sum(item.error is not None for item in items) * 2 > len(items)
@@ -425,6 +431,9 @@ def _is_notation(data: JsonObject) -> bool:
 
 def _are_plans(items: Sequence[Item]) -> bool:
     """Whether what ids lead to are plans, all data or all texts; a few may be missing, or words."""
+    values = [item.data for item in items if item.data not in (None, "")]
+    if len(values) > 1 and all(isinstance(value, str) and _PLAN_TEXT.fullmatch(value) for value in values):
+        return True
     plans = [item.data for item in items if _looks_like_plan(item)]
     other_values = [item.data for item in items if not _looks_like_plan(item)]
     texts = sum(isinstance(plan, str) for plan in plans)

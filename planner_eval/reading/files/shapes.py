@@ -186,7 +186,7 @@ def _is_answer(data: JsonObject, call: bool) -> bool:
     return not filled_fields
 
 
-_FIELD_MARKERS = frozenset({"messages", "conversations", *CALL_LIST_FIELDS})
+_FIELD_MARKERS = frozenset({"messages", "conversations", "outputs", *CALL_LIST_FIELDS})
 """Signs of an answer that are fields of records first."""
 
 _ANSWER_OWN_FIELDS: dict[str, frozenset[str]] = {

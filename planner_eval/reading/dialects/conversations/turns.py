@@ -202,7 +202,17 @@ class TurnCollector:
         turn.state = turn.state or state
         turn.items.append(_normalize_call_lists(message))
         self.notes += note_unlisted_calls(message)
+        self.notes += _note_hosted_code(content)
         turn.texts += texts_of(content)
+
+
+def _note_hosted_code(content: Any) -> Iterator[Diagnostic]:
+    """A note on programs among a message's parts, which Gemini runs itself."""
+    for part in content if isinstance(content, list) else ():
+        for key in ("executableCode", "executable_code"):
+            if isinstance(part, dict) and isinstance(part.get(key), dict):
+                message = f"a part {key!r} is a program that the API runs itself; it was not read"
+                yield Diagnostic("shape.ignored", message, "info")
 
 
 # ---------------------------------------------------------------- what a message holds

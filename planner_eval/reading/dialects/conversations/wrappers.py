@@ -241,6 +241,11 @@ def _response_state(item: JsonObject) -> AnswerState | None:
     )
 
 
+def take_outputs(walk: TurnCollector, item: JsonObject) -> None:
+    """VLLM's answer: the first output, a text and why it stops."""
+    take_text(walk, _first_choice(walk, item["outputs"], "outputs"))
+
+
 def take_converse(walk: TurnCollector, item: JsonObject) -> None:
     """Bedrock's Converse, or another answer of one message in a field of a record."""
     message = item["output"].get("message")
@@ -423,6 +428,16 @@ def _holds_parts(item: JsonObject) -> bool:
 _SPOKEN_PARTS = ("text", "output_text", "tool_use", "tool-call")
 
 
+def _holds_completions(item: JsonObject) -> bool:
+    """Whether what stands under `outputs` are texts that a server completed."""
+    outputs = item["outputs"]
+    return isinstance(outputs, list) and bool(outputs) and all(map(_is_completion, outputs))
+
+
+def _is_completion(output: Any) -> bool:
+    return isinstance(output, dict) and isinstance(output.get("text"), str) and not is_call(output)
+
+
 def _is_text_answer(item: JsonObject) -> bool:
     """Whether an object without calls is a text and why it stops."""
     return any(isinstance(item.get(key), str) for key in TEXT_KEYS) and not any(
@@ -513,6 +528,7 @@ KINDS = tuple(
                 lambda item: isinstance(item["output"], dict) and "message" in item["output"],
                 take_converse,
             ),
+            ("outputs", "vLLM: the outputs of a request", _holds_completions, take_outputs),
             ("error", "an API's error, alone or in a line of a batch", _is_error, take_error),
             ("status_code", "OpenAI Batch: `status_code` and `body`", int, take_batch),
             ("response", "a line of OpenAI's or Gemini's batches", _holds_message("response")),

@@ -306,6 +306,7 @@ def _explain_error(error: ParseError) -> ParseError:
 def read_texts(texts: list[str], limits: Limits) -> RawPlan | None:
     """The calls of a list of texts of which each is one call or more; None where one is not."""
     calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
     for text in texts:
         body = text.strip().rstrip("'\"")
         if not re.match(r"[^\W\d][\w.\-]*+\(", body):
@@ -316,9 +317,12 @@ def read_texts(texts: list[str], limits: Limits) -> RawPlan | None:
             return None
         if not raw.calls:
             return None
+        for note in raw.notes:  # places in one of the texts are none in their list
+            call = None if note.call is None else note.call + len(calls)
+            notes.append(note._replace(call=call, span=None))
         calls += [replace(c, span=None, spans=()) for c in shift_names(raw.calls, len(calls))]
         check_calls(len(calls), limits)
-    return RawPlan(tuple(calls))
+    return RawPlan(tuple(calls), None, tuple(notes))
 
 
 def _call_texts_dialect(row: Wrapper) -> Dialect:
