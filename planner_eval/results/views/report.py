@@ -187,7 +187,7 @@ def _document(
             for block in (style.table(rows), style.lines(lines))
         ),
         *_breakdowns(report, selected, style),
-        *([] if report.causes is None else [causes_text(report.causes, style)]),
+        *([] if report.causes is None else [causes_text(report.causes, style, _similarity_pairs(report))]),
         *_doubt_blocks(report, selected, without, style),
         *([] if style.markup else ["\n".join(_remarks(report, view))]),
     ]
@@ -418,8 +418,19 @@ _KIND_LABELS = {"depth": "generation"}
 """Heads of columns and kinds of groups as people see them, where programs have other keys."""
 
 
-def causes_text(causes: Causes, style: Style = TEXT) -> str:
-    """What people are told of root causes, without a last line end."""
+def _similarity_pairs(report: Report) -> int | None:
+    """How many pairs the figure `similarity` of a report is over; None where it has no such figure."""
+    return next((figure.n for figure in report.figures if figure.name == "similarity"), None)
+
+
+def causes_text(causes: Causes, style: Style = TEXT, similarity_pairs: int | None = None) -> str:
+    """What people are told of root causes, without a last line end.
+
+    Args:
+        causes: What they cost.
+        style: How it is written.
+        similarity_pairs: How many pairs a figure `similarity` beside it is over.
+    """
     if not causes.rows:
         return "root causes: nothing is wrong" if causes.pairs else "root causes: no pair could be judged"
     selected = [row for kind in KINDS for row in causes.of(kind)[:_MAX_GROUPS_SHOWN]]
@@ -444,7 +455,9 @@ def causes_text(causes: Causes, style: Style = TEXT) -> str:
     lines += [f"{number}. {fix_sentence(causes, fix)}" for number, fix in enumerate(causes.fixes, 1)]
     lines += [sentence for how in (ALONE, EVEN) if (sentence := _method_note(how, causes.how.get(how, 0)))]
     losses = [_round_float(1 - value) for value in (causes.exact, causes.similarity) if value is not None]
-    over = f"(means over {format_count(causes.pairs, 'pair')})"
+    pairs = format_count(causes.pairs, "pair")
+    callless = causes.pairs - (causes.pairs if similarity_pairs is None else similarity_pairs)
+    over = f"(means over {pairs}, {callless} of them without calls)" if callless else f"(means over {pairs})"
     head = f"root causes lower exact by {losses[0]} and similarity (macro) by {losses[1]} {over}"
     return style.join([head, style.table(rows), "\n".join(lines)])
 
