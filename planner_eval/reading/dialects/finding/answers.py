@@ -329,6 +329,8 @@ def blank_non_answer_text(source: str) -> AnswerText:
         text = THOUGHT.sub(_blank_match, text)
     if tagged or "```" in text or "~~~" in text:
         text = _blank_tool_results(text, notes)
+    if ">>> " in text:
+        text = _blank_sessions(text, notes)
     headed = any(map(text.__contains__, _HEADING_STARTS))
     if headed and "|>" in text:
         text = _END_BEFORE_HEADING.sub(lambda m: " " * (len(m.group()) - 1) + "\n", text)
@@ -339,6 +341,37 @@ def blank_non_answer_text(source: str) -> AnswerText:
     if any(map(text.__contains__, _TOKEN_SIGNS if tagged else _TOKEN_SIGNS[:2])):
         text = TOKEN.sub(_blank_match, text)
     return AnswerText(text, notes, unclosed)
+
+
+_SESSION = lazy_pattern(
+    r"(?:\A\s*+|(?m:^)(?:```|~~~)\w*+[ \t]*+\n)"
+    r"(?P<lines>>>> (?:[^\W\d]\w*+\s*+=\s*+)?+[^\W\d][\w.]*+\([^\n]*+"
+    r"(?:\n(?!```|~~~)[^\n]*+)*?\n>>> [^\n]*+(?:\n(?!```|~~~)[^\n]*+)*+)"
+)
+"""A session of Python's: a text or a fence that begins with a prompt, and has two or more."""
+
+
+def _blank_sessions(text: str, notes: list[Diagnostic]) -> str:
+    """A text without the prompts of Python's sessions, and without what Python printed there."""
+
+    def keep_input(match: re.Match[str]) -> str:
+        lines, opened, printed = [], 0, False
+        for line in match["lines"].split("\n"):
+            if line.startswith(">>>"):
+                opened = 0
+            if line.startswith((">>> ", "... ")) or line in (">>>", "..."):
+                line = blank(line[:4]) + line[4:]
+            elif opened <= 0:  # no call goes on
+                printed = printed or bool(line.strip())
+                line = blank(line)
+            opened += sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
+            lines.append(line)
+        if printed:
+            message = "what Python printed in a session was ignored"
+            notes.append(Diagnostic("find.turn", message, "info", span=match.span("lines")))
+        return match.group()[: match.start("lines") - match.start()] + "\n".join(lines)
+
+    return _SESSION.sub(keep_input, text)
 
 
 _TOOL_RESULT = lazy_pattern(
