@@ -172,7 +172,7 @@ def read_calls(
     if plain is not None:
         return plain
     tree = tree or parse_syntax(text)
-    if isinstance(tree, SyntaxError):
+    if isinstance(tree, SyntaxError) and not (tree.msg or "").startswith(_ERRORS_OF_SIGNS):
         tree = _parse_lenient(text) or tree
     if tree is not None and not isinstance(tree, SyntaxError):
         raw = follow(tree, text, defined, limits, 0, before, own_variables)
@@ -204,6 +204,8 @@ def refuse_long_program(text: str, start: int = 0) -> NoReturn:
     )
 
 
+_ERRORS_OF_SIGNS = ("unterminated", "unexpected character", "unmatched", "closing", "invalid character")
+"""How errors begin that are of quotes, brackets and single signs: other names or numbers mend none."""
 _PROGRAM_END = lazy_pattern(r"^[ \t]*+(?:exit|quit|sys\.exit)[ \t]*+\(", re.M)
 _MAX_GRAMMAR_CHARS = 1_000_000
 """The grammar takes some 300 times its text."""
