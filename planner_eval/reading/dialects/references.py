@@ -114,11 +114,11 @@ def _format_uri(name: str, path: Path) -> str | None:
 
 NOTATIONS: dict[str, Notation] = {
     "dollar": _pathless(
-        r"\$(?:\{(\d{1,6}+)\}|(\d{1,6}+)(?![\d.,]\d))", "${{{}}}", lambda i, label: label or str(i + 1)
+        r"\$(?:\{(\d{1,6}+)\}|(\d{1,6}+)(?!\d|[.,]\d))", "${{{}}}", lambda i, label: label or str(i + 1)
     ),
-    "hash": _pathless(r"#(E\d{1,6}+)", "#{}", lambda i, label: label or f"E{i + 1}"),
+    "hash": _pathless(r"#(E\d{1,6}+)(?!\d)", "#{}", lambda i, label: label or f"E{i + 1}"),
     "node": _pathless(r"<node-(\d{1,6}+)>", "<node-{}>", lambda i, label: str(i)),
-    "generated": _pathless(r"<GENERATED>-(\d{1,6}+)", "<GENERATED>-{}", lambda i, label: label or str(i)),
+    "generated": _pathless(r"<GENERATED>-(\d{1,6}+)(?!\d)", "<GENERATED>-{}", lambda i, label: label or str(i)),
     "toolturn": _pathless(
         r"\{\{(tool\d{1,6}+turn\d{1,6}+)\}\}", "{{{{{}}}}}", lambda i, label: f"tool0turn{i}"
     ),
