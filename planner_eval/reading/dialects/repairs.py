@@ -139,7 +139,7 @@ _JSON_LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 
 _COMMENT = lazy_pattern(r"(?://(?<![^\s,{\[]//)|#(?<![^\s,{\[]#))[^\n]*+")
-_ESCAPED_LINE_END = lazy_pattern(r"\\[nt]")
+_ESCAPED_LINE_END = lazy_pattern(r"\\[ntr]")
 _WORD = lazy_pattern(r"\w+|\$")
 
 
