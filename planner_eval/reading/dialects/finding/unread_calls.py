@@ -80,8 +80,8 @@ _OBJECT_ARGUMENT_CALL = lazy_pattern(rf"(?<![\w.\-])({_TOOL_NAME})\(\s*+\{{\s*+[
 """A call in JavaScript that stands where none is read: in an arrow function, in a chain of promises."""
 
 _MENTION_BEFORE_CALL = lazy_pattern(
-    r"\b(?:used|called|ran|invoked|executed|examples?|e\.g\.|such as|like|syntax|usage|def|function|class)"
-    r"\b[\s:*`]{0,6}(?:the\s)?[*`]{0,3}\Z",
+    r"\b(?:(?:used|called|ran|invoked|executed|examples?|such as|like|syntax|usage|def|function|class)\b"
+    r"|e\.g\.,?)[\s:*`]{0,6}(?:the\s)?[*`]{0,3}\Z",
     re.I,
 )
 """What stands before a call of which a sentence only tells."""
