@@ -328,7 +328,7 @@ def _has_excess_json_calls(text: str, most: int, position: int = 0, *, plain: bo
         while count <= most:
             value, position = decode(text, position)
             if not is_plain_call(value) and (
-                plain or _CALL_CONTENT_KEYS.isdisjoint(value) or not is_call(value)
+                plain or not is_call(value) or _CALL_CONTENT_KEYS.isdisjoint(value)
             ):
                 return False
             count += 1
