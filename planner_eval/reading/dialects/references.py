@@ -118,7 +118,9 @@ NOTATIONS: dict[str, Notation] = {
     ),
     "hash": _pathless(r"#(E\d{1,6}+)(?!\d)", "#{}", lambda i, label: label or f"E{i + 1}"),
     "node": _pathless(r"<node-(\d{1,6}+)>", "<node-{}>", lambda i, label: str(i)),
-    "generated": _pathless(r"<GENERATED>-(\d{1,6}+)(?!\d)", "<GENERATED>-{}", lambda i, label: label or str(i)),
+    "generated": _pathless(
+        r"<GENERATED>-(\d{1,6}+)(?!\d)", "<GENERATED>-{}", lambda i, label: label or str(i)
+    ),
     "toolturn": _pathless(
         r"\{\{(tool\d{1,6}+turn\d{1,6}+)\}\}", "{{{{{}}}}}", lambda i, label: f"tool0turn{i}"
     ),

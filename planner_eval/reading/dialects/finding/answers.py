@@ -116,7 +116,7 @@ def is_in_multiline_value(text: str, offset: int) -> bool:
     """
     if any(text.count(quotes, 0, offset) % 2 and quotes in text[offset:] for quotes in ('"""', "'''")):
         return True
-    for tag in reversed(list(_OPENING_TAG.finditer(text, max(0, offset - _MAX_TAG_DISTANCE), offset))):
+    for tag in reversed(list(_OPENING_TAG.finditer(text, offset - _MAX_TAG_DISTANCE, offset))):
         closing = f"</{tag[1]}>"
         if text.find(closing, tag.end(), offset) < 0:
             end = text.find(closing, offset)
@@ -140,10 +140,10 @@ def blank_other_turns(source: str) -> AnswerText:
         message = "the definitions of tools were ignored"
         return AnswerText(source, [*notes, Diagnostic("find.turn", message, "info", span=definitions.span())])
     header = _turn_header(source)
-    pieces, position, who, first = [], 0, "user", -1
+    pieces, position, who, first = [], 0, "user", None
     if header is None:
         first = _find_first_tool_result(source)
-        if first < 0:
+        if first is None:
             return AnswerText(source, [])
         header, who = _TOKEN_HEADER, "assistant"
     other_speakers: list[str] = []
@@ -162,7 +162,7 @@ def blank_other_turns(source: str) -> AnswerText:
         who = ", ".join(map(repr, dict.fromkeys(other_speakers)))
         raise AnswerError(f"no assistant turn, only turns of {who}", code="answer.absent")
     message, span = "the prompt before the answer was ignored", (0, len(text) - len(text.lstrip()))
-    if first >= 0:
+    if first is not None:
         message = (
             "a tool answers between the assistant's turns, all of which were read; other turns were ignored"
         )
@@ -186,7 +186,7 @@ def assistant_turns(source: str) -> tuple[tuple[int, int], ...]:
     """
     header, position, who = _turn_header(source), 0, "user"
     if header is None:
-        if _find_first_tool_result(source) < 0:
+        if _find_first_tool_result(source) is None:
             return ()
         header, who = _TOKEN_HEADER, "assistant"
     turns = []
@@ -206,23 +206,23 @@ def blank_around(source: str, span: tuple[int, int]) -> str:
     return blank(source[:start]) + source[start:end] + blank(source[end:])
 
 
-def _find_first_tool_result(source: str) -> int:
-    """The place of the first turn of a tool after which the assistant speaks; -1 where there is none.
+def _find_first_tool_result(source: str) -> int | None:
+    """The place of the first turn of a tool after which the assistant speaks; None where there is none.
 
     Such a text is a conversation also where it begins with the assistant. Without a tool's turn it is an
     answer of a model that went on and played the user.
     """
     if "<" not in source or not any(map(source.__contains__, _HEADER_TOKENS)):
-        return -1
-    first_result = -1
+        return None
+    first_result = None
     for match in _TOKEN_HEADER.finditer(source):
         who = match[1].lower() if match[1] else ""
-        if first_result < 0:
+        if first_result is None:
             if who in _TOOL_ROLES or (who == "user" and _TOOL_RESPONSE_START.match(source, match.end())):
                 first_result = match.start()
         elif who in _ASSISTANT_ROLES:
             return first_result
-    return -1
+    return None
 
 
 def blank_observations(text: str) -> str:
@@ -235,7 +235,7 @@ def blank_observations(text: str) -> str:
         return text
     acted = text.find("ction")
     pieces, position, broken = [], 0, 0
-    for match in _OBSERVATION_LINE.finditer(text, max(acted, 0) if acted >= 0 else len(text)):
+    for match in _OBSERVATION_LINE.finditer(text, acted) if acted >= 0 else ():
         if match.start() < position:
             continue
         end = text.find("\n", match.end())

@@ -422,7 +422,7 @@ class BlockReader(PieceReader):
         """Refuse arguments whose tool's name is glued to the end of a sentence."""
         if view.text[start] != "{":
             return
-        glued = _GLUED_TOOL_NAME.search(view.text, max(0, start - 300), start)
+        glued = _GLUED_TOOL_NAME.search(view.text, start - 300, start)
         if glued:
             raise ParseError(
                 f"found arguments after {glued[1][-40:]!r}; where the tool's name begins would be a guess",

@@ -7,7 +7,7 @@ that is read; places must still point into the text that the user gave.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cache
 
@@ -48,7 +48,7 @@ class TextView:
         """The position in the original of a position in this text."""
         if len(self.marks) == 1:
             return self.marks[0][1] + offset
-        position = bisect_right(self.marks, (offset, 1 << 62))
+        position = bisect_left(self.marks, (offset + 1, 0))
         text_mark, original_mark = self.marks[position - 1]
         original = original_mark + offset - text_mark
         # what an edit put in may be longer than what it took out

@@ -200,7 +200,7 @@ def _group_tags(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
     """The tags that may stand inside values, those of a thought together; none of a thought outside."""
     around = _TagContext(text)
     folded = ""
-    ends = -1
+    ends = 0
     opened: dict[int, Tag] = {}
     nowhere: set[str] = set()
     for tag in candidates:

@@ -211,11 +211,7 @@ def has_too_many_calls(text: str, limits: Limits) -> bool:
     ... )
     (True, False)
     """
-    return (
-        len(text) >= _MIN_CALL_LENGTH * limits.calls
-        and text.count("(") > limits.calls
-        and _has_only_excess_calls(text, limits.calls)
-    )
+    return text.count("(") > limits.calls and _has_only_excess_calls(text, limits.calls)
 
 
 @cache
