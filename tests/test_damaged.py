@@ -196,11 +196,3 @@ def test_what_a_refused_text_took_is_freed_without_looking_for_garbage(text: str
         assert gc.collect() == 0
     finally:
         gc.enable()
-
-
-@pytest.mark.parametrize("text", ["['find(shop='Tea & Co'", "['f(a='x y')"])
-def test_what_repair_puts_in_at_the_end_has_no_place_after_it(text: str) -> None:
-    (call,) = parse(text, repair=True).calls
-    assert call.span is not None
-    assert call.span[1] == len(text)
-    assert all(start <= end <= len(text) for start, end in call.spans)

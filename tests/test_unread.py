@@ -113,7 +113,6 @@ def test_a_call_that_was_passed_over_beside_others_is_told_with_the_verdict(
 
 
 UNITS = TABLES["UNITS"]
-CALL = '{"name": "f", "arguments": {"a": 1}}'
 MANY = TABLES["MANY"]
 
 
@@ -140,17 +139,3 @@ def test_as_many_calls_as_the_limit_are_read_and_one_more_is_refused(unit: str) 
     refuse_too_many_calls(unit * 20, limits)
     with pytest.raises(LimitError):  # before anything is made of them
         refuse_too_many_calls(unit * 21, Limits(calls=20))
-
-
-TOOL = '{"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}'
-
-
-@pytest.mark.parametrize("text", [
-    "f = f(a=1)\n" * 30, "print(a=1)\n" * 30, "```\nf(a=1)\n```\n" * 30, '{"name": "f"}\n' * 30,
-    "f(a=1)\n" * 30 + '<tool_call>{"name": "g", "arguments": {}}</tool_call>',
-    "f(a=1)\n" * 30 + "</think>\ng(b=2)", "[" + ", ".join([TOOL] * 31) + "]",
-    '{"role": "user", "content": [' + '{"type": "tool_use", "name": "f", "input": {}}, ' * 30 + f"{CALL}]}}",
-    '[{"name": "f", "arguments": {"rows": [' + ", ".join([CALL] * 30) + "]}}]",
-])  # fmt: skip
-def test_what_may_hold_fewer_calls_is_left_to_its_reader(text: str) -> None:
-    refuse_too_many_calls(text, Limits(calls=20))
