@@ -140,7 +140,8 @@ def blank_other_turns(source: str) -> AnswerText:
         message = "the definitions of tools were ignored"
         return AnswerText(source, [*notes, Diagnostic("find.turn", message, "info", span=definitions.span())])
     header = _turn_header(source)
-    pieces, position, who, first = [], 0, "user", None
+    first: int | None = None
+    pieces, position, who = [], 0, "user"
     if header is None:
         first = _find_first_tool_result(source)
         if first is None:
