@@ -341,16 +341,15 @@ def trial_lines(report: TrialReport, right_text: str = "the same as gold") -> It
     """
     if report.passes:
         tried = [counts for counts in report.tasks.values() if counts.absent < counts.trials]
-        unanswered = sum(counts.trials == counts.absent > 0 for counts in report.tasks.values())
-        further = ""
+        unanswered = [counts for counts in report.tasks.values() if counts.trials == counts.absent > 0]
+        further = "" if tried else ", without an answer"
         if not tried:
-            tried = [counts for counts in report.tasks.values() if counts.trials]
-            unanswered, further = 0, ", without an answer"
+            tried, unanswered = unanswered, []
         answered = [counts.trials - counts.lost for counts in tried]
         lost = sum(counts.lost for counts in tried)
         each = f"{min(answered)}" if len({*answered}) == 1 else f"{min(answered)} to {max(answered)}"
         further += f"; {format_count(lost, 'missing trial')}, counted as wrong" if lost else ""
-        further += f"; {format_count(unanswered, 'more task')} without an answer" if unanswered else ""
+        further += f"; {format_count(len(unanswered), 'more task')} without an answer" if unanswered else ""
         further += f", counted as wrong {max(answered)} times" if unanswered else ""
         tasks = format_count(len(answered), "task")
         yield f"{format_count(sum(answered), 'trial')} of {tasks}, {each} each{further}"
