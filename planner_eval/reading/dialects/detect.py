@@ -142,18 +142,15 @@ def _candidates(text: str) -> Iterator[Candidate]:
 
 def find_rows_by_sign(text: str, start: int) -> Iterator[Wrapper]:
     """The rows whose sign stands in the beginning of a text, from `start` on."""
-    for row, sign, hints in _signed_rows(custom_rows()):
-        for hint in hints:  # asked of each text for each row: a loop is half as dear as any()
-            if hint in text:
-                if sign.search(text, start, start + SIGN_SEARCH_CHARS):
-                    yield row
-                break
+    for row, sign in _signed_rows(custom_rows()):
+        if _has_hint(row, text) and sign.search(text, start, start + SIGN_SEARCH_CHARS):
+            yield row
 
 
 @cache
-def _signed_rows(own: tuple[Wrapper, ...]) -> tuple[tuple[Wrapper, re.Pattern[str], tuple[str, ...]], ...]:
-    """The rows that are asked of a text, each with the pattern of its sign and its hints."""
-    return tuple((row, re.compile(row.sign), row.hints or ("",)) for row in _candidate_rows(own, text=True))
+def _signed_rows(own: tuple[Wrapper, ...]) -> tuple[tuple[Wrapper, re.Pattern[str]], ...]:
+    """The rows that are asked of a text, each with the pattern of its sign."""
+    return tuple((row, re.compile(row.sign)) for row in _candidate_rows(own, text=True))
 
 
 @cache

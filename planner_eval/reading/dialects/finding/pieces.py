@@ -134,6 +134,7 @@ class PieceReader(ABC):
         self.held: dict[str, Value | Unknown] = {}
         self.bound: list[PieceVariables] = []
         self.pieces = 0
+        self.parsed: tuple[str | None, ast.Module | SyntaxError | None] = None, None
 
     @abstractmethod
     def block(self, block: Block) -> list[ReadCalls]:
@@ -272,12 +273,18 @@ class PieceReader(ABC):
         return join_pieces(read, view, " in a quoted text", notes)
 
     # ------------------------------------------------------------ code
+    def syntax(self, text: str) -> ast.Module | SyntaxError | None:
+        """What :func:`parse_syntax` makes of a text, which remembers no long one."""
+        if text != self.parsed[0]:
+            self.parsed = text, parse_syntax(text)
+        return self.parsed[1]
+
     def as_python(self, view: TextView) -> ast.Module | None:
         """The tree of a text that is Python as a whole; None where it is not."""
         words = _TWO_WORDS.match(view.text)
         if words and words[1] not in _KEYWORDS and words[2] not in _KEYWORDS:
             return None  # two names side by side: most prose begins so, and is told without a parser
-        tree = parse_syntax(dedent_view(view).text)
+        tree = self.syntax(dedent_view(view).text)
         return tree if isinstance(tree, ast.Module) else None
 
     def code(self, view: TextView) -> ReadCalls | NoCalls:
@@ -309,7 +316,7 @@ class PieceReader(ABC):
         """
         view = dedent_view(view)
         variables: dict[str, Value | Unknown] = {}
-        tree = parse_syntax(view.text)
+        tree = self.syntax(view.text)
         if isinstance(tree, ast.Module):
             texts = python_calls.string_list(tree)
             if texts is not None:
