@@ -272,7 +272,7 @@ TOKEN = lazy_pattern(
 so that a search runs over prose at the speed of a set."""
 
 _TOKEN_SIGNS = ("INST]", "\x1b", "|>", "s>", "<pad>", "_turn>", "<｜")
-"""Of which one stands in each token, of the first two in each that is no tag."""
+"""Of which one stands in each token."""
 
 _HEADING = (
     r"(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
@@ -339,7 +339,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
         text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
         text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
-    if any(map(text.__contains__, _TOKEN_SIGNS if tagged else _TOKEN_SIGNS[:2])):
+    if any(map(text.__contains__, _TOKEN_SIGNS)):
         text = TOKEN.sub(_blank_match, text)
     return AnswerText(text, notes, unclosed)
 
