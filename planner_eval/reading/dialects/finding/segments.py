@@ -22,7 +22,7 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
-from planner_eval.reading.dialects.programs.syntax import STUB
+from planner_eval.reading.dialects.programs.syntax import STUB, PlacedTree
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, is_library
 
 _SEMICOLON = re.compile(r"[\s;]*+")
@@ -388,10 +388,18 @@ def refuse_loose_json_calls(value: Any, text: str) -> None:
 
 
 def refuse_loose_python_calls(tree: ast.Module, text: str) -> None:
-    """The same for a Python list."""
+    """The same for a Python list; and an object that is a call, which does nothing among calls of Python.
+
+    Raises:
+        ParseError: with the place of the name, or of the object.
+    """
     for statement in tree.body:
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.List, ast.Tuple)):
-            refuse_loose_json_calls(_literal_data(statement.value), text)
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(value, (ast.List, ast.Tuple)):
+            refuse_loose_json_calls(_literal_data(value), text)
+        elif isinstance(value, ast.Dict) and _has_arguments(statement):
+            reason = "found an object with a name and arguments among calls in Python, expected one notation"
+            raise LooseCallError(reason, text=text, offset=PlacedTree(tree, text).span(value)[0])
 
 
 def _literal_data(node: ast.expr) -> Any:

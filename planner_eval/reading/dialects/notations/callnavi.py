@@ -17,6 +17,7 @@ from planner_eval.base.json_text import ObjectSpans, build_object, check_depth, 
 from planner_eval.base.limits import Limits, check_calls, long_integer_error
 from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
+from planner_eval.reading.dialects.conversations.answers import note_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import format_value
 from planner_eval.reading.dialects.dialect import Data, Dialect
 from planner_eval.reading.dialects.programs.syntax import has_leading_zero
@@ -90,7 +91,7 @@ def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None) -
             if value == HOLE:
                 message = f"{key!r} of call {i + 1} ({name}) is {HOLE}: not known yet"
                 notes.append(Diagnostic("value.placeholder", message, "info", i, key))
-    return RawPlan(tuple(calls), None, tuple(notes))
+    return note_repeated_keys(data, RawPlan(tuple(calls), None, tuple(notes)), limits)
 
 
 def _arguments(entry: Any, position: int) -> Arguments:
