@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
+from planner_eval.base.frozen import replace
 from planner_eval.base.output_files import find_write_problem, write
 from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
 from planner_eval.base.text import JsonObject, to_json
@@ -565,7 +566,10 @@ def data_input(role: str, name: str, samples: Sequence[Any]) -> Input:
     """What was read of a published data set as what a run reads."""
     digest = blake2b(digest_size=32)
     for sample in samples:
-        digest.update(repr(sample).encode("utf-8", errors="backslashreplace"))
+        extra = {
+            name: value for name, value in sample.extra.items() if name != "diagnostics"
+        }  # of the whole set
+        digest.update(repr(replace(sample, extra=extra)).encode("utf-8", errors="backslashreplace"))
     return Input(role, name, len(samples), digest.hexdigest())
 
 
