@@ -408,7 +408,7 @@ def _compare_scored(  # noqa: PLR0913 - the options of a public function
     details += [
         f"{system}={result.mark}" for system, result in zip(names, results, strict=True) if result.mark
     ]
-    made = " | ".join([*details, "averaging=micro"])
+    provenance = " | ".join([*details, "averaging=micro"])
     systems = [
         System(
             run,
@@ -421,7 +421,9 @@ def _compare_scored(  # noqa: PLR0913 - the options of a public function
         )
         for run, result, file in zip(sample_rows.runs, results, files, strict=True)
     ]
-    return comparison_of(systems, sample_rows.metrics, names=names, made=made, seed=seed, cluster=cluster)
+    return comparison_of(
+        systems, sample_rows.metrics, names=names, provenance=provenance, seed=seed, cluster=cluster
+    )
 
 
 # ----------------------------------------------------------------------

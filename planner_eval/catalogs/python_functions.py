@@ -123,9 +123,14 @@ def _tool_of_function(function: Callable[..., Any]) -> Tool:
     )
     returns = _return_type(signature.return_annotation)
     name = getattr(function, "__name__", type(function).__name__)
-    others = _further_type({named: _annotation_type(kind) for named, kind in further.items()}, declared)
+    further_type = _further_type({named: _annotation_type(kind) for named, kind in further.items()}, declared)
     tool = Tool(
-        name, description=summary, parameters=parameters, open=bool(further), others=others, returns=returns
+        name,
+        description=summary,
+        parameters=parameters,
+        open=bool(further),
+        others=further_type,
+        returns=returns,
     )
     return _with_schema(tool, schemas, defs) if schemas else tool
 
@@ -242,13 +247,13 @@ def _tool_of_node(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collect
         for named, argument in ((False, spec.vararg), (True, spec.kwarg))
         if argument is not None
     }
-    others = _further_type(further, parameters)
+    further_type = _further_type(further, parameters)
     return Tool(
         node.name,
         description=summary,
         parameters=tuple(parameters),
         open=bool(further),
-        others=others,
+        others=further_type,
         returns=returns,
     )
 

@@ -152,7 +152,9 @@ def describe_limits(kind: Type, *, every_field: bool = False) -> str:
     ('integer of at least 5', 'string of 2 to 4 characters')
     """
     if kind.any_of:
-        return " or ".join(describe_limits(each, every_field=every_field) for each in kind.any_of)
+        return " or ".join(
+            describe_limits(alternative, every_field=every_field) for alternative in kind.any_of
+        )
     words = [str(kind)]
     if kind.kinds == ("array",) and kind.items is not None and kind.items != ANY:
         words = [f"array of {describe_limits(kind.items, every_field=every_field)}"]
@@ -176,8 +178,8 @@ def _describe_size(least: int | None, most: int | None, noun: str) -> str:
     return f"at {'least' if most is None else 'most'} {size} {noun.removesuffix('s') if size == 1 else noun}"
 
 
-def find_text_problem(parts: Sequence[object], into: Type) -> str | None:
-    """Why no text of these parts can be of a type, whatever stands for those that are no text.
+def find_text_problem(pieces: Sequence[object], into: Type) -> str | None:
+    """Why no text of these pieces can be of a type, whatever stands for those that are no text.
 
     >>> find_text_problem(["room ", None], Type(("string",), length=(None, 2)))
     'expected at most 2 characters, found a text of at least 5'
@@ -185,28 +187,28 @@ def find_text_problem(parts: Sequence[object], into: Type) -> str | None:
     True
     """
     if into.any_of:
-        problems = [find_text_problem(parts, each) for each in into.any_of]
+        problems = [find_text_problem(pieces, alternative) for alternative in into.any_of]
         return None if None in problems else problems[0]
-    length = sum(len(part) for part in parts if isinstance(part, str))
+    length = sum(len(piece) for piece in pieces if isinstance(piece, str))
     most = into.length[1]
     if most is not None and length > most and into.kinds == ("string",):
         return f"expected at most {most} characters, found a text of at least {length}"
-    if into.enum is not None and not any(_can_be(str(value), parts) for value in into.enum):
-        shown = "".join(part if isinstance(part, str) else "…" for part in parts)
-        return f"expected {into}, found the text {shown[:60]!r}"
+    if into.enum is not None and not any(_can_be(str(value), pieces) for value in into.enum):
+        text = "".join(piece if isinstance(piece, str) else "…" for piece in pieces)
+        return f"expected {into}, found the text {text[:60]!r}"
     return None
 
 
-def _can_be(text: str, parts: Sequence[object]) -> bool:
-    """Whether a text may be these parts, where anything may stand for those that are no text.
+def _can_be(text: str, pieces: Sequence[object]) -> bool:
+    """Whether a text may be these pieces, where anything may stand for those that are no text.
 
     >>> _can_be("room 3", ["room ", None]), _can_be("room", ["ro", None, "om", None, "m"])
     (True, False)
     """
     fixed = [""]
-    for part in parts:
-        if isinstance(part, str):
-            fixed[-1] += part
+    for piece in pieces:
+        if isinstance(piece, str):
+            fixed[-1] += piece
         else:
             fixed.append("")
     head, *middle = fixed

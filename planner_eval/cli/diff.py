@@ -111,12 +111,12 @@ def command(
     located = places or shows(form, "data", "records", *FINDING_ASPECTS)
     reading = {**how._asdict(), "ids": wanted}
     rows: list[Row] = []
-    together = result.drawn or seconds is not None or tools is not None
+    in_memory = result.drawn or seconds is not None or tools is not None
     job = DiffJob(
         chosen_policy(policy), reading, row_format, located, output.failures, paired.gold_named, effects,
-        rows.append if together else None,
+        rows.append if in_memory else None,
     )  # fmt: skip
-    files = () if together else (("pred", paired.pred), ("gold", paired.gold))
+    files = () if in_memory else (("pred", paired.pred), ("gold", paired.gold))
     with run_job(
         job, paired.pairs, work, files, folder=result.folder, given=[file.name for _, file in files],
         used=[("wrappers", name) for name in click.get_current_context().meta.get("wrappers", ())],

@@ -338,7 +338,7 @@ def comparison_of(
     metrics: Sequence[str],
     *,
     names: Sequence[str],
-    made: str,
+    provenance: str,
     by: Sequence[str] = (),
     seed: int = 0,
     cluster: str | None = None,
@@ -349,7 +349,7 @@ def comparison_of(
         systems: The systems.
         metrics: The metrics they were scored with.
         names: What the systems are called.
-        made: How the figures were made.
+        provenance: How the figures were made.
         by: What to break the differences down by, where the first has it.
         seed: Where random numbers start.
         cluster: By which key of the rows samples lie in clusters.
@@ -359,7 +359,7 @@ def comparison_of(
         [system.rows for system in systems],
         metrics,
         names=names,
-        made=made,
+        made=provenance,
         by=[key for key in by if first.totals.groups[key]],
         seed=seed,
         cluster=cluster,

@@ -154,9 +154,9 @@ def compare(  # noqa: PLR0913 - the options of a public function
         used_names.seen |= totals.names.seen
     used_names.check(chosen)
     refuse_unknown_keys(by, scored[0].totals)
-    made = signature_of(scored, called, chosen.name)
+    provenance = signature_of(scored, called, chosen.name)
     comparison = comparison_of(
-        scored, names_of_metrics, names=called, made=made, by=keys, seed=seed, cluster=cluster
+        scored, names_of_metrics, names=called, provenance=provenance, by=keys, seed=seed, cluster=cluster
     )
     return comparison if gold is None else comparison.contrasts[0]
 

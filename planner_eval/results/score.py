@@ -375,8 +375,14 @@ def compare_stored_runs(
     for key in by:
         if key not in totals.by:
             raise InputError(f"{first.path} was not scored with --by {key}: score it again with that option")
-    made = signature_of(systems, names, str(first.options["policy"]), version=first.version)
+    provenance = signature_of(systems, names, str(first.options["policy"]), version=first.version)
     cluster = _choose_cluster(first, totals, cluster)
     return comparison_of(
-        systems, totals.metrics, names=names, made=made, by=by or totals.by, seed=seed, cluster=cluster
+        systems,
+        totals.metrics,
+        names=names,
+        provenance=provenance,
+        by=by or totals.by,
+        seed=seed,
+        cluster=cluster,
     )

@@ -101,7 +101,7 @@ class TaskCount(NamedTuple):
         recorded_right: Those that this calls right.
         absent: Its trials without a prediction.
         unread: Its trials without a readable gold plan.
-        lost: Its trials of which there is no record, although other tasks have so many; they are wrong.
+        missing: Its trials of which there is no record, although other tasks have so many; they are wrong.
     """
 
     trials: int = 0
@@ -110,7 +110,7 @@ class TaskCount(NamedTuple):
     recorded_right: int = 0
     absent: int = 0
     unread: int = 0
-    lost: int = 0
+    missing: int = 0
 
 
 class TrialSums:
@@ -170,7 +170,7 @@ def fill_unanswered(tasks: Mapping[str, TaskCount]) -> dict[str, TaskCount]:
     >>> fill_unanswered({"a": TaskCount(3, 1), "b": TaskCount(1, absent=1)})["b"].trials
     3
     >>> fill_unanswered({"a": TaskCount(3, 3), "b": TaskCount(2, 2)})["b"]
-    TaskCount(trials=3, right=2, recorded=0, recorded_right=0, absent=0, unread=0, lost=1)
+    TaskCount(trials=3, right=2, recorded=0, recorded_right=0, absent=0, unread=0, missing=1)
     """
     answered = [counts.trials + counts.unread for counts in tasks.values() if counts.absent < counts.trials]
     most = max(answered, default=0)
@@ -183,9 +183,11 @@ def _fill_trials(counts: TaskCount, most: int, *, repeated: bool) -> TaskCount:
         return counts
     if counts.trials == counts.absent:
         return counts._replace(trials=most, absent=most)
-    lost = most - counts.trials - counts.unread if repeated else 0
-    recorded = lost if 0 < counts.trials - counts.absent <= counts.recorded else 0
-    return counts._replace(trials=counts.trials + lost, recorded=counts.recorded + recorded, lost=lost)
+    missing = most - counts.trials - counts.unread if repeated else 0
+    recorded = missing if 0 < counts.trials - counts.absent <= counts.recorded else 0
+    return counts._replace(
+        trials=counts.trials + missing, recorded=counts.recorded + recorded, missing=missing
+    )
 
 
 class PassEstimate(NamedTuple):
@@ -345,10 +347,10 @@ def trial_lines(report: TrialReport, right_text: str = "the same as gold") -> It
         further = "" if tried else ", without an answer"
         if not tried:
             tried, unanswered = unanswered, []
-        answered = [counts.trials - counts.lost for counts in tried]
-        lost = sum(counts.lost for counts in tried)
+        answered = [counts.trials - counts.missing for counts in tried]
+        missing = sum(counts.missing for counts in tried)
         each = f"{min(answered)}" if len({*answered}) == 1 else f"{min(answered)} to {max(answered)}"
-        further += f"; {format_count(lost, 'missing trial')}, counted as wrong" if lost else ""
+        further += f"; {format_count(missing, 'missing trial')}, counted as wrong" if missing else ""
         further += f"; {format_count(len(unanswered), 'more task')} without an answer" if unanswered else ""
         further += f", counted as wrong {max(answered)} times" if unanswered else ""
         tasks = format_count(len(answered), "task")
@@ -356,7 +358,7 @@ def trial_lines(report: TrialReport, right_text: str = "the same as gold") -> It
         if unanswered or len({*answered}) > 1:
             exact = "exact counts every record once"
             exact += ", a task without an answer as one" if unanswered else ""
-            exact += ", a missing trial not at all" if lost else ""
+            exact += ", a missing trial not at all" if missing else ""
             yield f"pass^1 is a mean over tasks; {exact}"
         yield f"tasks {right_text}: {_shares_text(report.shares)}"
     if report.recorded_shares is not None:

@@ -271,8 +271,8 @@ def _match_allowed_values(value: Value, kind: Type, about: str) -> Iterator[Inte
     for allowed in (kind.enum or ())[:_MAX_ALLOWED_VALUES]:
         text = allowed if isinstance(allowed, str) else str(allowed)
         if text == stripped:
-            alike = isinstance(allowed, str) == isinstance(value, str)
-            how = ", without the space around it" if alike else " by what is written, not by type"
+            is_same_type = isinstance(allowed, str) == isinstance(value, str)
+            how = ", without the space around it" if is_same_type else " by what is written, not by type"
             yield Interpretation(allowed, f"the allowed value{how}", 0.97)
         elif text.casefold() == stripped.casefold():
             yield Interpretation(allowed, "the allowed value except for case", 0.97)

@@ -412,8 +412,8 @@ def omission_notes(packs: Packs, display: PageSettings, what: str = "pairs") -> 
 def _comparison_data(results: Sequence[SystemResults], names: Sequence[str], policy: Policy) -> JsonObject:
     job = results[0].score
     systems = [System(_counted_rows(r), r.totals, r.score.about) for r in results]
-    made = signature_of(systems, names, policy.name)
-    comparison = comparison_of(systems, job.metrics, names=names, made=made, cluster=job.cluster)
+    provenance = signature_of(systems, names, policy.name)
+    comparison = comparison_of(systems, job.metrics, names=names, provenance=provenance, cluster=job.cluster)
     return compare_data(comparison.contrasts[0])
 
 

@@ -208,9 +208,9 @@ class TurnCollector:
 
 def _note_hosted_code(content: Any) -> Iterator[Diagnostic]:
     """A note on programs among a message's parts, which Gemini runs itself."""
-    for part in content if isinstance(content, list) else ():
+    for block in content if isinstance(content, list) else ():
         for key in ("executableCode", "executable_code"):
-            if isinstance(part, dict) and isinstance(part.get(key), dict):
+            if isinstance(block, dict) and isinstance(block.get(key), dict):
                 message = f"a part {key!r} is a program that the API runs itself; it was not read"
                 yield Diagnostic("shape.ignored", message, "info")
 

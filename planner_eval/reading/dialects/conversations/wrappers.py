@@ -420,8 +420,8 @@ def _holds_parts(item: JsonObject) -> bool:
     content = item["content"]
     return (
         isinstance(content, list)
-        and all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in content)
-        and any(part["type"] in _SPOKEN_PARTS for part in content)
+        and all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in content)
+        and any(block["type"] in _SPOKEN_PARTS for block in content)
     )
 
 
