@@ -173,7 +173,9 @@ def _holds_answer(key: str, value: Any) -> bool:
         turns = [turn for turn in value if isinstance(turn, dict)]
         speakers = {str(turn.get("role", turn.get("from"))) for turn in turns} - {"None"}
         return bool(value) and (not speakers or not speakers.isdisjoint(ASSISTANT_ROLES))
-    return bool(value) and not (isinstance(value, str) and value.strip() in ("", "null", "[]"))
+    if isinstance(value, str):
+        return value.strip() not in ("", "null", "[]")
+    return len(value) > 0 if hasattr(value, "__len__") else bool(value)
 
 
 def choose_id(records: Iterable[Mapping[str, Any]]) -> str | None:

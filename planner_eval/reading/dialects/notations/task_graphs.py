@@ -11,7 +11,7 @@ from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import ObjectSpans, object_items
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.base.text import JsonObject, lazy_pattern, to_json
+from planner_eval.base.text import JsonObject, format_count, lazy_pattern, to_json
 from planner_eval.plan.model import (
     Diagnostic,
     Plan,
@@ -156,10 +156,9 @@ def _find_index_base(calls: list[RawCall], notes: list[Diagnostic]) -> int:
         return 0
     wrong = [sum(number - base >= i for i, number in numbers) for base in (0, 1)]
     base = 1 if wrong[1] < wrong[0] else 0
-    message = (
-        f"no <node-0> occurs; nodes are counted from {base}, which fits {len(numbers) - wrong[base]} of "
-    )
-    notes.append(Diagnostic("reference.base", f"{message}{len(numbers)} references", "info"))
+    fitting, references = len(numbers) - wrong[base], format_count(len(numbers), "reference")
+    message = f"no <node-0> occurs; nodes are counted from {base}, which fits {fitting} of {references}"
+    notes.append(Diagnostic("reference.base", message, "info"))
     return base
 
 
