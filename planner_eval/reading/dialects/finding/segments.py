@@ -397,9 +397,13 @@ def refuse_loose_python_calls(tree: ast.Module, text: str) -> None:
         value = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(value, (ast.List, ast.Tuple)):
             refuse_loose_json_calls(_literal_data(value), text)
-        elif isinstance(value, ast.Dict) and _has_arguments(statement):
+        elif isinstance(value, ast.Dict) and _has_arguments(statement) and _makes_calls(tree):
             reason = "found an object with a name and arguments among calls in Python, expected one notation"
             raise LooseCallError(reason, text=text, offset=PlacedTree(tree, text).span(value)[0])
+
+
+def _makes_calls(tree: ast.Module) -> bool:
+    return any(isinstance(node, ast.Call) for node in ast.walk(tree))
 
 
 def _literal_data(node: ast.expr) -> Any:
