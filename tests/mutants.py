@@ -583,6 +583,10 @@ class Trial:
 
         left, names = [*group], sorted(concerned(group), key=lambda name: (self.seconds[name], name))
         while names and (name := self.failing(left, names)):
+            if name not in names:  # together they fail before a test begins, which no name tells
+                halves = left[: len(left) // 2], left[len(left) // 2 :]
+                yield from (number for part in halves if halves[0] for number in self.together(part))
+                return
             new = self.culprits(left, [name]) if self.passes(name, left[0]) else []
             yield from new
             left = [number for number in left if number not in new]

@@ -225,8 +225,7 @@ DESCRIBED = text_case("test_execute_effects-DESCRIBED.txt")
 @tabled("tool, said")
 def test_what_is_only_described_is_not_known_to_be_the_same(tool: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "described.py").write_text(DESCRIBED)
-    argument = "to" if tool == "rename" else "last"
-    pred, gold = (plan((tool, {argument: number})) for number in (1, 2))
+    pred, gold = (plan((tool, {"to" if tool == "rename" else "last": number})) for number in (1, 2))
     found = compare_effects(pred, gold, f"{tmp_path}/described.py:Shop")
     assert str(found).startswith(said), str(found)
     assert (found.same, found.reached) == (False, False if tool == "number" else None)
@@ -234,23 +233,25 @@ def test_what_is_only_described_is_not_known_to_be_the_same(tool: str, said: str
 
 
 def test_tools_that_answer_by_the_time_or_by_chance_tell_nothing_of_plans_that_differ(tmp_path: Path) -> None:
-    path = tmp_path / "stamps.py"
-    path.write_text("import time\ndef stamp(x): return time.monotonic_ns()\ndef echo(x): return x\n")
+    (tmp_path / "stamps.py").write_text(
+        "import time\ndef stamp(x): return time.monotonic_ns()\ndef echo(x): return x\n"
+    )
     for isolation in ("inline", "strict"):
         for name, calls, verdict in (("stamp", 1, "same"), ("stamp", 2, "unknown"), ("echo", 2, "different")):
             pred = plan(*[(name, {"x": number}) for number in range(calls)])
-            found = compare_effects(pred, plan((name, {"x": 0})), str(path), isolation=isolation)
+            found = compare_effects(
+                pred, plan((name, {"x": 0})), f"{tmp_path}/stamps.py", isolation=isolation
+            )
             assert found.verdict == verdict, (isolation, name, calls)
             assert (found.reached is None) == (verdict == "unknown")
 
 
 def test_states_are_held_to_the_rules_of_results(tmp_path: Path) -> None:
-    path = tmp_path / "described.py"
-    path.write_text(DESCRIBED)
+    (tmp_path / "described.py").write_text(DESCRIBED)
     verdicts = {"nan": "same", "truth": "different", "pair": "same", "key": "same", "hidden": "unknown"}
     for tool, verdict in {**verdicts, "public": "different"}.items():
         pred, gold = (plan((tool, {"v": number})) for number in (1, 2))
         kind = (
             "Account" if tool == "public" else "States"
         )  # the one's state is its attributes, the other takes one
-        assert compare_effects(pred, gold, f"{path}:{kind}").verdict == verdict, tool
+        assert compare_effects(pred, gold, f"{tmp_path}/described.py:{kind}").verdict == verdict, tool

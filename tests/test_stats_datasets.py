@@ -104,9 +104,8 @@ def test_a_path_that_exists_wins_over_a_data_set(tmp_path: Path) -> None:
 
 def test_a_data_set_has_one_digest_in_every_process(tmp_path: Path) -> None:
     argv = ("stats", "dataset:appbench", "--source", str(ROOT / "data/samples"), "-o")
-    runs = [tmp_path / name for name in ("a", "b")]
-    assert [started(*argv, f"{run}/").returncode for run in runs] == [0, 0]
-    assert len({(run / "run.json").read_text() for run in runs}) == 1
+    assert [started(*argv, f"{tmp_path / name}/").returncode for name in "ab"] == [0, 0]
+    assert len({(tmp_path / name / "run.json").read_text() for name in "ab"}) == 1
 
 
 def test_sources_stand_side_by_side_under_short_names() -> None:
