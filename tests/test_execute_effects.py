@@ -233,15 +233,12 @@ def test_what_is_only_described_is_not_known_to_be_the_same(tool: str, said: str
 
 
 def test_tools_that_answer_by_the_time_or_by_chance_tell_nothing_of_plans_that_differ(tmp_path: Path) -> None:
-    (tmp_path / "stamps.py").write_text(
-        "import time\ndef stamp(x): return time.monotonic_ns()\ndef echo(x): return x\n"
-    )
+    tools = tmp_path / "stamps.py"
+    tools.write_text("import time\ndef stamp(x): return time.monotonic_ns()\ndef echo(x): return x\n")
     for isolation in ("inline", "strict"):
         for name, calls, verdict in (("stamp", 1, "same"), ("stamp", 2, "unknown"), ("echo", 2, "different")):
-            pred = plan(*[(name, {"x": number}) for number in range(calls)])
-            found = compare_effects(
-                pred, plan((name, {"x": 0})), f"{tmp_path}/stamps.py", isolation=isolation
-            )
+            pred, gold = (plan(*[(name, {"x": at}) for at in range(count)]) for count in (calls, 1))
+            found = compare_effects(pred, gold, str(tools), isolation=isolation)
             assert found.verdict == verdict, (isolation, name, calls)
             assert (found.reached is None) == (verdict == "unknown")
 
@@ -251,7 +248,5 @@ def test_states_are_held_to_the_rules_of_results(tmp_path: Path) -> None:
     verdicts = {"nan": "same", "truth": "different", "pair": "same", "key": "same", "hidden": "unknown"}
     for tool, verdict in {**verdicts, "public": "different"}.items():
         pred, gold = (plan((tool, {"v": number})) for number in (1, 2))
-        kind = (
-            "Account" if tool == "public" else "States"
-        )  # the one's state is its attributes, the other takes one
+        kind = "Account" if tool == "public" else "States"
         assert compare_effects(pred, gold, f"{tmp_path}/described.py:{kind}").verdict == verdict, tool
