@@ -113,6 +113,7 @@ def main() -> int:
     if how.pop("unbound", False):
         worker.die_with_parent = lambda _parent: None
     if (limit := how.pop("limit", None)) is not None:
+        sys.dont_write_bytecode = True  # what Python compiles would be cut, too
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     sources = {int(at): source for at, source in how.pop("sources", {}).items()}
     pairs = records(how.pop("count"), sources)
