@@ -91,7 +91,7 @@ class Effects:
         gold: Gold's run.
         known: Whether the two runs tell; False where both failed and what they did until then does not
             differ, or one was cut short, or the tools kept something of a plan for the next.
-        repeated: Whether the prediction, run again, came to the same; None where it was not run again.
+        varies: Whether the prediction, run again, came to something else.
         cut: What agrees only as far as it is described: a value that is too large, say; "" where nothing.
         seen: Every value that gold's answer names was given by some call of the prediction; without one,
             every value of gold's that no call of it uses. None where gold did not come to them.
@@ -103,7 +103,7 @@ class Effects:
     pred: Trace
     gold: Trace
     known: bool = True
-    repeated: bool | None = None
+    varies: bool = False
     cut: str = ""
     seen: bool | None = None
 
@@ -119,7 +119,7 @@ class Effects:
         What else the prediction calls, and which of its calls fail, makes no difference. None where a run
         tells too little: gold's fails, one was cut short, or the tools keep something for the next plan.
         """
-        if self.repeated is False or self.seen is None or _has_inconclusive_failure((self.pred, self.gold)):
+        if self.varies or self.seen is None or _has_inconclusive_failure((self.pred, self.gold)):
             return None
         reached = self.seen and self.state_same is not False
         return None if reached and self.cut else reached
@@ -128,7 +128,7 @@ class Effects:
     def verdict(self) -> str:
         """``"same"``, ``"different"`` or ``"unknown"``."""
         agrees = self.results_same and self.state_same is not False
-        if self.repeated is False or (self.cut if agrees else not self.known):
+        if self.varies or (self.cut if agrees else not self.known):
             return "unknown"
         return "same" if self.same else "different"
 
@@ -157,7 +157,7 @@ class Effects:
 
     def __str__(self) -> str:
         """The verdict in words: ``the same``, ``different; …`` or ``unknown: …``."""
-        if self.repeated is False:
+        if self.varies:
             return f"unknown: {_OTHER_RESULT_MESSAGE}"
         failed = self.failure
         both_fail = self.pred.failed and self.gold.failed
@@ -238,28 +238,26 @@ def compare_effects(
         if same_plan(*plans) and pred_trace.ok and gold_trace.ok:  # whatever a clock or chance makes of it
             state = None if state is None else True
             return Effects(True, state, None, pred_trace, gold_trace, seen=True)
-        repeated = None
         if not (results_same and state is not False) and (starts[0] is starts[1] or not own):
             (repeat,) = execute_many(starting_plans[:1], starts[0], options=run_options)
-            repeated = _outcome_key(repeat) == _outcome_key(pred_trace)
-            if not repeated:
-                return Effects(False, state, first, pred_trace, gold_trace, known=False, repeated=False)
+            if _outcome_key(repeat) != _outcome_key(pred_trace):
+                return Effects(False, state, first, pred_trace, gold_trace, known=False, varies=True)
     certain = results_same or state is False or _is_conclusive(traces, first)
     seen = _covers_gold_values(gold_plan, traces, same)
-    cut = _described_only(traces)
-    return Effects(results_same, state, first, pred_trace, gold_trace, certain, repeated, cut, seen)
+    cut = _described_only(gold_plan, gold_trace) if results_same or seen else ""
+    return Effects(results_same, state, first, pred_trace, gold_trace, certain, cut=cut, seen=seen)
 
 
-def _described_only(traces: tuple[Trace, Trace]) -> str:
-    """What in the values and states of two runs is only described, in words."""
-    for trace in traces:
-        for call in trace.calls:
-            for value in _opaque_values(call.value):
-                if value.is_cut or value.is_type_only:
-                    return f"{call.id} ({call.tool}) gives {value.text}"
-        for value in _opaque_values(trace.state):
+def _described_only(plan: Plan, trace: Trace) -> str:
+    """What in the values that a plan comes to, and in the tools' state, is only described, in words."""
+    results = [(f"{name} of the answer", value) for name, value in trace.answer or ()] or [
+        (f"{call.id} ({call.tool})", call.value) for call in map(trace.calls.__getitem__, sink_calls(plan))
+    ]
+    told = [(f"{name} gives", value) for name, value in results] + [("the tools' state holds", trace.state)]
+    for what, holder in told:
+        for value in _opaque_values(holder):
             if value.is_cut or value.is_type_only:
-                return f"the tools' state holds {value.text}"
+                return f"{what} {value.text}"
     return ""
 
 

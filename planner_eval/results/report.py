@@ -177,8 +177,8 @@ class Report:
         names = [*(figure.name for figure in self.figures), *of_trials]
         few = " (a task's trials are records of one id)" if trial_figure(name) and not of_trials else ""
         if metric in METRICS:
-            computed = ", ".join(names)
-            raise InputError(f"{metric} was not computed: choose it with --metric too, beside {computed}")
+            how = f"score again with --metric {metric} too"
+            raise InputError(f"{metric} was not computed, only {', '.join(names)}: {how}")
         raise InputError(f"there is no metric {name!r}; expected one of {', '.join(names)}{few}")
 
 

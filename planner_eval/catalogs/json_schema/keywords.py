@@ -312,11 +312,10 @@ def is_plain(schema: Any) -> bool:
     False
     """
     top = {"type": "object", **schema} if isinstance(schema, Mapping) else schema
-    if (
-        isinstance(top, Mapping) and top.get("anyOf") is not None
-    ):  # parameters have no alternatives as a whole
-        return False
-    return top is True or (isinstance(top, Mapping) and all(_is_plain(s) for _, s in subschemas(top)))
+    if not isinstance(top, Mapping):
+        return top is True
+    # a catalog's parameters have a place for alternatives of each, not of all together
+    return top.get("anyOf") is None and all(_is_plain(s) for _, s in subschemas(top))
 
 
 def _is_plain(schema: Schema) -> bool:

@@ -52,8 +52,8 @@ class Opaque:
         >>> Opaque("list", "larger than the output limit").is_cut, Opaque("shop.Item", "Item(7)").is_cut
         (True, False)
         """
-        return self.text.endswith(("the output limit", "levels", "…")) or self.text.startswith(
-            ("unreadable: ", "(repr raises ")
+        return self.text.endswith(("the output limit", "…")) or self.text.startswith(
+            ("nests deeper than ", "unreadable: ", "(repr raises ")
         )
 
     @property

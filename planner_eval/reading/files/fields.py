@@ -139,7 +139,7 @@ def choose_content(
         if isinstance(record.get("answer"), dict) and "calls" in record:
             counts["answer"] -= 1  # what a plan gives its user, beside the plan's calls
         empty.update(key for key in CALL_LIST_FIELDS if key in record and record[key] is None)
-        answered.update(key for key, value in record.items() if _holds_answer(key, value))
+        answered.update(key for key in PLAN_FIELDS.intersection(record) if _holds_answer(key, record[key]))
         mark_counts.update(key for key in record if key in marks)
     refused = [key for key, mark in (never or {}).items() if not mark or mark_counts[mark]]
     for rank in _FIELD_RANKS[role]:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from planner_eval.base.errors import AnswerError
+from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern
 from planner_eval.plan.model import Diagnostic
@@ -404,6 +405,7 @@ def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
     code = _CODE_BEFORE.search(text)
     code_start = code.start() if code is not None else len(text)
     checks = 0
+    spans: list[Span] = []
 
     def blank_result(match: re.Match[str]) -> str:
         nonlocal checks
@@ -413,12 +415,14 @@ def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
         checks += 1
         if checks < _MAX_VALUE_CHECKS and is_in_multiline_value(text, match.start()):
             return match.group()
-        if checks == 1:
-            message = "what a tool gave was ignored"
-            notes.append(Diagnostic("find.turn", message, "info", span=match.span()))
+        spans.append(match.span())
         return blank(match.group())
 
-    return _TOOL_RESULT.sub(blank_result, text)
+    text_without = _TOOL_RESULT.sub(blank_result, text)
+    notes += [
+        Diagnostic("find.turn", "what a tool gave was ignored", "info", span=span) for span in spans[:1]
+    ]
+    return text_without
 
 
 def _blank_match(match: re.Match[str]) -> str:

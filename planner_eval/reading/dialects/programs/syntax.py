@@ -54,9 +54,7 @@ def parse_anew(text: str) -> ast.Module | SyntaxError | None:
         return None
 
 
-MAX_KEPT_CHARS = 2_000
-"""Characters of a text of which is kept what it was read as: a tree takes a thousand times their memory."""
-parse_syntax = remembered(MAX_KEPT_CHARS)(parse_anew)
+parse_syntax = remembered(2_000)(parse_anew)  # a tree takes a thousand times the memory of its text
 """The same, for those who change nothing in it: short texts are asked for again and again."""
 
 
