@@ -164,8 +164,10 @@ class TrialSums:
 def fill_unanswered(tasks: Mapping[str, TaskCount]) -> dict[str, TaskCount]:
     """The tasks, of which each has as many trials as any other: those that it lacks are wrong.
 
-    So does tau-bench's own code, which divides by the number of trials that there are. Where most tasks have
-    one trial only, it is those with several that stand out: then only tasks that nobody answered are filled.
+    Where most tasks have one trial only, it is those with several that stand out: then only tasks that nobody
+    answered are filled.
+
+    Source: tau-bench, ``tau_bench/run.py`` (``display_metrics``): each task is divided by all trials.
 
     >>> fill_unanswered({"a": TaskCount(3, 1), "b": TaskCount(1, absent=1)})["b"].trials
     3
