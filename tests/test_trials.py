@@ -10,6 +10,7 @@ import pytest
 import planner_eval as pe
 from planner_eval.results.trials import pass_at_k, pass_hat_k
 from tests.build import jsonl
+from tests.conftest import tabled
 
 from .inside import planeval
 
@@ -139,6 +140,17 @@ def test_the_same_acting_calls_foretell_the_official_reward(reference: Path, tmp
     assert report.trials.cells == (83, 4, 1, 112)
     unlike = {row.id for row in report.rows if (row.state == "same") is not (row.verdict.value == 1)}
     assert unlike == {"2/1", "46/3", "44/1", "44/3", "5/1"}  # cut, cut, a number unsaid twice, idle fields
+
+
+@tabled("told, pred, gold, pairs, right, passes")
+def test_which_gold_serves_a_trial(
+    told: str, pred: Any, gold: Any, pairs: int, right: int, passes: Any, tmp_path: Path
+) -> None:
+    files = [jsonl(tmp_path / name, made) for name, made in (("p.jsonl", pred), ("g.jsonl", gold)) if made]
+    data = json.loads(planeval("score", *files, "--format", "json").stdout)
+    estimates = [estimate["pass^k"] for estimate in data.get("trials", {}).get("passes", ())]
+    states = [row["state"] for row in data["rows"]]
+    assert (len(states), states.count("same"), estimates) == (pairs, right, pytest.approx(passes or [])), told
 
 
 def test_gold_without_ids_is_refused_by_the_ids_that_records_have() -> None:

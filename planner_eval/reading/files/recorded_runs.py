@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import count
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
@@ -134,23 +135,30 @@ def label_trials(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
     records = []
     for record, trial in zip(pred.records, trials, strict=True):
         if trial is not None:
-            unique = record.id is not None and ids[record.id] == 1
-            record = record._replace(
-                id=record.id if unique else f"{trial.task}/{trial.number}", task=trial.task
-            )
+            own = record.id is not None and record.id != trial.task and ids[record.id] == 1
+            record = record._replace(id=record.id if own else f"{trial.task}/{trial.number}", task=trial.task)
             tasks[trial.task].append(record)
         records.append(record)
-    if max(map(len, tasks.values()), default=0) < 2:
+    if max(map(len, tasks.values())) < 2 and not _gold_has_trials(gold, records):
         return pred, gold
-    golds = _golds_of_trials(gold, tasks)
+    golds, notes = _golds_of_trials(gold, tasks, {trial.number for trial in trials if trial is not None})
     pred, gold = _with_records(pred, records), _with_records(gold, golds)
-    return pred._replace(notes=(*pred.notes, *_assumed_trials(pred, tasks))), gold
+    pred_notes = (*pred.notes, *_assumed_trials(pred, tasks))
+    return pred._replace(notes=pred_notes), gold._replace(notes=(*gold.notes, *notes))
+
+
+def _gold_has_trials(gold: PlanFile, preds: Records) -> bool:
+    """Whether gold has several trials of a task, or ids of tasks where predictions have those of trials."""
+    tasks = Counter(trial.task for trial in map(trial_of, gold.records) if trial is not None)
+    ids = {record.id for record in gold.records}
+    by_task = any(record.task in ids for record in preds) and not any(record.id in ids for record in preds)
+    return by_task or max(tasks.values(), default=0) > 1
 
 
 def _assumed_trials(file: PlanFile, tasks: Mapping[str, Records]) -> list[str]:
     """What is said where nothing but a repeated id makes records trials: it may be a mistake."""
     repeated = {task: records for task, records in tasks.items() if len(records) > 1}
-    if file.parts or any(map(trial_of, file.records)):
+    if not repeated or file.parts or any(map(trial_of, file.records)):
         return []
     task, records = next(iter(repeated.items()))
     return [
@@ -201,7 +209,7 @@ def _trials_of(pred: PlanFile, gold: PlanFile) -> Sequence[Trial | None]:
     """Which trial each prediction is."""
     trials = [trial_of(record) for record in pred.records]
     if any(trials):
-        return trials
+        return _number_all(pred.records, trials)
     if len(pred.parts) > 1 and not gold.parts and _share_ids(pred):
         return [
             None if record.id is None else Trial(record.id, pred.parts.get(record.file, record.file))
@@ -218,6 +226,22 @@ def _trials_of(pred: PlanFile, gold: PlanFile) -> Sequence[Trial | None]:
             continue
         counts[record.id] += 1
         numbered.append(Trial(record.id, str(counts[record.id])))
+    return numbered
+
+
+def _number_all(records: Records, trials: Sequence[Trial | None]) -> Sequence[Trial | None]:
+    """The trials, with records of a task that do not say which trial they are: the next that there is not."""
+    numbers: dict[str | None, set[str]] = defaultdict(set)
+    for trial in trials:
+        if trial is not None:
+            numbers[trial.task].add(trial.number)
+    numbered = []
+    for record, trial in zip(records, trials, strict=True):
+        if trial is None and record.id is not None and record.id in numbers:
+            number = next(text for text in map(str, count()) if text not in numbers[record.id])
+            numbers[record.id].add(number)
+            trial = Trial(record.id, number)
+        numbered.append(trial)
     return numbered
 
 
@@ -252,27 +276,74 @@ def _gold_data(record: Record) -> Any:
     return None if record.error is not None else repr((record.source, companions))
 
 
-def _golds_of_trials(gold: PlanFile, tasks: Mapping[str, Records]) -> list[Record]:
-    """The gold plans, one for each trial; a plan that stands more often than its task has trials stays."""
-    tasks_by_id = {str(record.id): task for task, records in tasks.items() for record in records}
-    counts = Counter(record.id for record in gold.records)
+def _golds_of_trials(
+    gold: PlanFile, tasks: Mapping[str, Records], numbers: Collection[str]
+) -> tuple[list[Record], list[str]]:
+    """The gold plans, one for each trial, and what is said of those that are left out.
+
+    Equal gold plans of a task are one plan, which serves each trial that has none of its own, or none that
+    can be read, as where a run broke off. A plan that stands more often than its task has trials stays,
+    unless it is for a trial of which there is no prediction at all.
+
+    Args:
+        gold: The gold plans.
+        tasks: The predictions of each task.
+        numbers: Which trials the predictions are.
+    """
+    trial_ids = {task: dict.fromkeys(str(r.id) for r in records) for task, records in tasks.items()}
+    named = _name_golds(gold.records, {name: task for task, names in trial_ids.items() for name in names})
+    shared = _shared_plans(record for record, _ in named)
     copies: Counter[str] = Counter()
     golds: list[Record] = []
-    for record in gold.records:
+    for record, trial in named:
+        name, plan = str(record.id), shared.get(record.task)
+        if name in tasks and name not in trial_ids[name]:  # the task's plan, of no certain trial
+            copies[name] += 1
+            if copies[name] == 1:
+                golds += [record._replace(id=trial_id) for trial_id in trial_ids[name]]
+            elif copies[name] > len(trial_ids[name]):
+                golds.append(record._replace(id=f"{name}/{copies[name]}"))
+        elif plan is None or (record.error is None and (trial is None or trial.number in numbers)):
+            golds.append(record)
+        elif trial is None or trial.number in numbers:
+            golds.append(plan._replace(id=record.id))
+    served = {record.id for record in golds}
+    golds += [
+        plan._replace(id=trial_id)
+        for task, plan in shared.items()
+        for trial_id in trial_ids.get(str(task), ())
+        if trial_id not in served
+    ]
+    unmade = len([1 for _, trial in named if trial is not None and trial.number not in numbers])
+    return golds, [
+        f"{gold.name}: {format_count(unmade, 'gold plan')} of trials that no prediction is of left out"
+    ] if unmade else []
+
+
+def _name_golds(records: Records, tasks_by_id: Mapping[str, str]) -> list[tuple[Record, Trial | None]]:
+    """Gold plans with their tasks, under ids that tell trials apart, and which trial each says it is."""
+    ids = Counter(record.id for record in records)
+    named = []
+    for record in records:
         trial, name = trial_of(record), record.id
-        if trial is not None and counts[name] > 1:
+        if trial is not None and (ids[name] > 1 or name == trial.task):
             name = f"{trial.task}/{trial.number}"
-        if name is None or name in tasks_by_id or name not in tasks:
-            task = tasks_by_id.get(str(name)) or (name if trial is None else trial.task)
-            golds.append(record._replace(id=name, task=task))
-            continue
-        copies[name] += 1
-        trial_ids = list(dict.fromkeys(str(trial_record.id) for trial_record in tasks[name]))
-        if copies[name] == 1:
-            golds += [record._replace(id=trial_id, task=name) for trial_id in trial_ids]
-        elif copies[name] > len(trial_ids):
-            golds.append(record._replace(id=f"{name}/{copies[name]}", task=name))
-    return golds
+        task = tasks_by_id.get(str(name)) or (name if trial is None else trial.task)
+        named.append((record._replace(id=name, task=task), trial))
+    return named
+
+
+def _shared_plans(golds: Iterable[Record]) -> dict[str | None, Record]:
+    """The plan of each task of which all gold plans that can be read are equal."""
+    plans: dict[str | None, list[Record]] = defaultdict(list)
+    for record in golds:
+        if record.error is None and record.task is not None:
+            plans[record.task].append(record)
+    return {
+        task: records[0]
+        for task, records in plans.items()
+        if all(_gold_data(record) == _gold_data(records[0]) for record in records)
+    }
 
 
 def _with_records(file: PlanFile, records: Records) -> PlanFile:
