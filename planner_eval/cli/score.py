@@ -304,7 +304,8 @@ def _write_report(report: Report, output: Output, view: FigureView) -> int:
     if not report.judged:
         note("nothing could be scored: no gold plan could be read")
         return 3
-    return int(missed or bool(about.repeated) or report.totals.pairs > report.judged)
+    unmatched = report.totals.pairs > report.judged or bool(report.totals.states["absent"])
+    return int(missed or bool(about.repeated) or unmatched)
 
 
 def _left_out_cases(about: Provenance) -> list[Case]:

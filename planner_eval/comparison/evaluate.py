@@ -249,11 +249,41 @@ def pair(
     expect_or_none(NAMES, ids=ids)
     expect(instance_of(Store, "Store(…) of planner_eval.reading.files.record"), store=store)
     left, right = _read_both_files(pred, gold, reading, store)
+    return _pair_files(left, right, reading, (ids,) if isinstance(ids, str) else tuple(ids or ()), store)
+
+
+def pair_systems(preds: Iterable[Source], gold: PlanFile, reading: Reading) -> list[PairedFiles]:
+    """The predictions of several systems, each paired with the same gold plans.
+
+    Where one of them has several trials of a task, all are told apart by trial.
+
+    Args:
+        preds: The predictions of each system.
+        gold: What :func:`read_shared_gold` gave.
+        reading: How all are read.
+    """
+    pairings = [pair(pred, gold, reading=reading) for pred in preds]
+    if not any(paired.trials for paired in pairings):
+        return pairings
+    return [
+        paired if paired.trials else _pair_files(paired.pred, gold, reading, (), DEFAULT_STORE, trials=True)
+        for paired in pairings
+    ]
+
+
+def _pair_files(
+    left: PlanFile,
+    right: PlanFile,
+    reading: Reading,
+    ids: Sequence[str],
+    store: Store,
+    *,
+    trials: bool = False,
+) -> PairedFiles:
     _refuse_same_field(left, right, reading)
     left, right = prefix_ids_by_file(left, right)
     if reading.by != "position":  # trials are put beside their gold plans by ids, in whatever order they come
-        left, right = label_trials(left, right)
-    ids = (ids,) if isinstance(ids, str) else tuple(ids or ())
+        left, right = label_trials(left, right, single=trials)
     if len(ids) == 1 and not left.many and right.many:
         left = left._replace(records=(left.records[0]._replace(id=ids[0]),))
     matched = pairing.pair(left, right, by=reading.by, folder=store.folder)

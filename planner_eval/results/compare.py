@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -114,7 +114,6 @@ def join_rows(
     """The samples that both were judged on, in the first's order; adds up the rows of each side.
 
     Both stand in gold's order as a rule, so that each has its partner beside it and none needs to be kept.
-    Trials of one task are joined in their order, whatever each system calls them.
 
     Args:
         first: The one's rows.
@@ -124,30 +123,53 @@ def join_rows(
     first_rows, second_rows = (
         _select_judged(rows, totals) for rows, totals in zip((first, second), side_totals, strict=True)
     )
-    for first_entry, second_entry in zip_longest(first_rows, second_rows):
-        if first_entry is None or second_entry is None or first_entry[0] != second_entry[0]:
+    for first_row, second_row in zip_longest(first_rows, second_rows):
+        if first_row is None or second_row is None or first_row.id != second_row.id:
             break
-        yield first_entry[1], second_entry[1]
+        yield first_row, second_row
     else:
         return
-    remaining = dict(entry for entry in (second_entry, *second_rows) if entry is not None)
-    for entry in (first_entry, *first_rows):
-        if entry is not None and entry[0] in remaining:
-            yield entry[1], remaining[entry[0]]
+    remaining = {row.id: row for row in (second_row, *second_rows) if row is not None}
+    for row in (first_row, *first_rows):
+        if row is not None and row.id in remaining:
+            yield row, remaining[row.id]
 
 
-def _select_judged(rows: Iterable[ScoredRow], totals: Totals) -> Iterator[tuple[tuple[str, int], ScoredRow]]:
-    """The judged rows, each under its task and which of its trials it is."""
-    trials: Counter[str] = Counter()
+def _select_judged(rows: Iterable[ScoredRow], totals: Totals) -> Iterator[ScoredRow]:
+    """The judged rows; all are added up."""
     for row in rows:
         totals.add(row)
-        if row.state not in JUDGED_STATES:
-            continue
-        if row.task is None:
-            yield (row.id, 1), row
-        else:
-            trials[row.task] += 1
-            yield (row.task, trials[row.task]), row
+        if row.state in JUDGED_STATES:
+            yield row
+
+
+def name_trials_alike(first: Sequence[ScoredRow], other: Sequence[ScoredRow]) -> Sequence[ScoredRow]:
+    """Another system's rows; where no trial has the id of one of the first's, its trials get these, in order.
+
+    Args:
+        first: The first system's rows.
+        other: The other's.
+
+    >>> first, other = ([ScoredRow(f"a/{n}", "same", task="a") for n in numbers] for numbers in ("01", "xyz"))
+    >>> [row.id for row in name_trials_alike(first, other)]
+    ['a/0', 'a/1', 'a/z']
+    """
+    ids = {row.id for row in first}
+    has_trials = any(row.task is not None for row in (*first, *other))
+    if not has_trials or any(row.task is not None and row.id in ids for row in other):
+        return other
+    names: dict[str, list[str]] = defaultdict(list)
+    for row in first:
+        if row.state in JUDGED_STATES:
+            names[row.task or row.id].append(row.id)
+    unused = {task: iter(task_names) for task, task_names in names.items()}
+    renamed = []
+    for row in other:
+        task = row.task or row.id
+        if row.state in JUDGED_STATES and task in unused:
+            row = replace(row, id=next(unused[task], row.id), task=task)
+        renamed.append(row)
+    return renamed
 
 
 def _count_tasks(rows: Sequence[ScoredRow]) -> dict[str, TaskCount]:
@@ -209,6 +231,7 @@ def make_comparison(
     Raises:
         InputError: a sample lies in no cluster, and they are asked for.
     """
+    runs = [runs[0], *(name_trials_alike(runs[0], rows) for rows in runs[1:])]
     tasks = [_count_tasks(rows) for rows in runs] if cluster == TASK_KEY else [{}] * len(runs)
     contrasts = [
         _contrast((runs[0], other), metrics, (names[0], name), made, by, seed, cluster)

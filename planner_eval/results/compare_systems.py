@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypedDict, Unpack, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import service
-from planner_eval.comparison.evaluate import Progress, pair, read_shared_gold
+from planner_eval.comparison.evaluate import Progress, pair_systems, read_shared_gold
 from planner_eval.comparison.metrics import choose_metrics
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
@@ -137,7 +137,7 @@ def compare(  # noqa: PLR0913 - the options of a public function
         )
         return under_benchmark
     right = read_shared_gold(second if gold is None else gold, reading)
-    pairings = [repair_predictions(pair(system, right, reading=reading)) for system in systems]
+    pairings = [*map(repair_predictions, pair_systems(systems, right, reading))]
     chosen, names_of_metrics, keys = (
         policy_of(policy),
         choose_metrics(metrics),

@@ -105,7 +105,7 @@ def recorded_verdict(record: Record) -> RecordedVerdict | None:
     return None
 
 
-def label_trials(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
+def label_trials(pred: PlanFile, gold: PlanFile, *, single: bool = False) -> tuple[PlanFile, PlanFile]:
     """Two files whose records know of which task they are a trial, under ids that tell the trials apart.
 
     Records are trials by a field of :data:`TRIAL_FIELDS`; by their files, where several files of predictions
@@ -116,6 +116,7 @@ def label_trials(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
     Args:
         pred: The predictions.
         gold: The gold plans.
+        single: Also where no task has two trials, as beside another system that has several.
     """
     if not (pred.many and gold.many):
         return pred, gold
@@ -139,7 +140,7 @@ def label_trials(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
             record = record._replace(id=record.id if own else f"{trial.task}/{trial.number}", task=trial.task)
             tasks[trial.task].append(record)
         records.append(record)
-    if max(map(len, tasks.values())) < 2 and not _gold_has_trials(gold, records):
+    if not single and max(map(len, tasks.values())) < 2 and not _gold_has_trials(gold, pred, tasks):
         return pred, gold
     golds, notes = _golds_of_trials(gold, tasks, {trial.number for trial in trials if trial is not None})
     pred, gold = _with_records(pred, records), _with_records(gold, golds)
@@ -147,12 +148,12 @@ def label_trials(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
     return pred._replace(notes=pred_notes), gold._replace(notes=(*gold.notes, *notes))
 
 
-def _gold_has_trials(gold: PlanFile, preds: Records) -> bool:
+def _gold_has_trials(gold: PlanFile, pred: PlanFile, tasks: Collection[str]) -> bool:
     """Whether gold has several trials of a task, or ids of tasks where predictions have those of trials."""
-    tasks = Counter(trial.task for trial in map(trial_of, gold.records) if trial is not None)
+    gold_trials = Counter(trial.task for trial in map(trial_of, gold.records) if trial is not None)
     ids = {record.id for record in gold.records}
-    by_task = any(record.task in ids for record in preds) and not any(record.id in ids for record in preds)
-    return by_task or max(tasks.values(), default=0) > 1
+    by_task = not ids.isdisjoint(tasks) and ids.isdisjoint(record.id for record in pred.records)
+    return by_task or max(gold_trials.values(), default=0) > 1
 
 
 def _assumed_trials(file: PlanFile, tasks: Mapping[str, Records]) -> list[str]:

@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 from planner_eval._version import __version__
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.text import JsonObject
-from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, read_shared_gold, report_progress
+from planner_eval.comparison.evaluate import (
+    PairedFiles,
+    Progress,
+    pair,
+    pair_systems,
+    read_shared_gold,
+    report_progress,
+)
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.metrics.facts import Counts
@@ -443,7 +450,7 @@ def _pair_systems(
     if all(isinstance(p, PairedFiles) for p in pred):
         return [repair_predictions(p) for p in pred], called
     right = read_shared_gold(gold, reading)
-    return [repair_predictions(pair(p, right, reading=reading)) for p in pred], called
+    return [*map(repair_predictions, pair_systems(pred, right, reading))], called
 
 
 def _system_names(names: Any, system: PairedFiles) -> Sequence[str]:
