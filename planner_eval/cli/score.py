@@ -103,10 +103,10 @@ def command(
     directories or quoted patterns of files, paired by name. GOLD is not needed if the records of PRED hold
     gold too.
 
-    A missing or unreadable prediction is wrong in every metric, so every metric counts all readable gold
-    plans. Small syntax errors are repaired and reported; --strict counts them as wrong. Large files are
-    split among several processes. -o DIR/ stores the run; the same command resumes it, and planeval score
-    DIR shows it.
+    A missing or unreadable prediction counts as a plan without calls, so every readable gold plan counts,
+    but in metrics of matched calls such as order_tau. Small syntax errors are repaired and reported;
+    --strict counts them as wrong. Large files are split among several processes. -o DIR/ stores the run; the
+    same command resumes it, and planeval score DIR shows it.
     Exit code: 0 scored; 1 a score misses its --fail-under threshold, or records are unmatched; 2 usage
     error; 3 nothing scored.
     """  # noqa: D205

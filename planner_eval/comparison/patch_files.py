@@ -24,6 +24,7 @@ from planner_eval.reading.files.items import decode_text, invalid_byte_error
 from planner_eval.reading.files.opening import open_path
 from planner_eval.reading.files.pairing import refuse_unknown_ids
 from planner_eval.reading.files.record import Record, read_plan
+from planner_eval.reading.files.recorded_runs import trial_of
 from planner_eval.reading.files.shapes import shape_of
 from planner_eval.reading.parse import Source, is_one_plan, parse, read, text_as_record
 
@@ -49,7 +50,7 @@ class Patches(NamedTuple):
 
     def unknown(self, records: Sequence[Record]) -> list[str]:
         """Ids of patches that are for none of some records."""
-        names = {record.name for record in records}
+        names = {_named_as_patched(record, self).name for record in records}
         return [key for key in self.by_id if key not in names]
 
 
@@ -290,6 +291,7 @@ def apply(
     if is_one_plan(plan) and not patches.by_id:
         return apply_entry(parse(plan, **reading), patches.one)
     file = read(text_as_record(plan))
+    file = file._replace(records=tuple(_named_as_patched(record, patches) for record in file.records))
     records = _choose_records(file, id)
     if id is not None or _is_single(patches, file):
         record_patch = _find_patch(patches, records[0], alone=not file.many)
@@ -300,6 +302,12 @@ def apply(
             raise InputError(f"{patches.name}, for {records[0].where}: {error}") from None
     _refuse_unknown_patches(patches, file)
     return apply_patches(records, patches, **reading)
+
+
+def _named_as_patched(record: Record, patches: Patches) -> Record:
+    """The record, by the id of its trial where patches know it by that."""
+    trial = None if record.name in patches.by_id else trial_of(record)
+    return record if trial is None or str(trial) not in patches.by_id else record._replace(id=str(trial))
 
 
 def _choose_records(file: PlanFile, id: str | None) -> list[Record]:

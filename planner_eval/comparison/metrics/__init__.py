@@ -8,7 +8,7 @@ from functools import lru_cache
 from planner_eval.base.errors import InputError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import did_you_mean
+from planner_eval.base.text import did_you_mean, format_count
 from planner_eval.comparison.counted import prepare_for_counting
 from planner_eval.comparison.matching.align import Matching, match
 from planner_eval.comparison.metrics import metrics, published
@@ -104,6 +104,23 @@ GRAPH_METRICS = frozenset(
 
 PARTNER_METRICS = frozenset({"independent_errors", "dependent_errors", "order_tau", "precedences"})
 """Those of them whose whole is of calls with partners alone."""
+
+
+def matched_calls_note(names: Iterable[str], unanswered: int) -> list[str]:
+    """What is said where predictions without a plan count nothing in some metrics; nothing where none do.
+
+    Args:
+        names: The metrics.
+        unanswered: How many predictions are absent or unreadable.
+
+    >>> matched_calls_note(["exact", "order_tau"], 3)
+    ['order_tau counts matched calls only: nothing of 3 predictions without a plan']
+    """
+    named = [name for name in names if name in PARTNER_METRICS or name == "worfbench_chain"]
+    if not named or not unanswered:
+        return []
+    verb, number = "counts" if len(named) == 1 else "count", format_count(unanswered, "prediction")
+    return [f"{', '.join(named)} {verb} matched calls only: nothing of {number} without a plan"]
 
 
 def right_size(matching: Matching) -> PlanSize | None:

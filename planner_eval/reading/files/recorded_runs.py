@@ -9,7 +9,7 @@ from itertools import count
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.errors import PlanevalError
+from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
@@ -50,6 +50,10 @@ class Trial(NamedTuple):
 
     task: str
     number: str
+
+    def __str__(self) -> str:
+        """The id by which it is known."""
+        return f"{self.task}/{self.number}"
 
 
 def trial_of(record: Record) -> Trial | None:
@@ -121,6 +125,7 @@ def label_trials(pred: PlanFile, gold: PlanFile, *, single: bool = False) -> tup
     if not (pred.many and gold.many):
         return pred, gold
     if is_stored(pred.records) or is_stored(gold.records):
+        _refuse_large_trials(pred)
         return (
             (pred.each(_with_own_task), gold.each(_with_own_task))
             if _sample_has_trials(gold)
@@ -128,7 +133,8 @@ def label_trials(pred: PlanFile, gold: PlanFile, *, single: bool = False) -> tup
         )
     if not any(record.id is not None or trial_of(record) for record in gold.records):
         return pred, gold  # an error about ids then names those that the records have
-    trials = _trials_of(pred, gold)
+    apart = _unlike_tasks(pred, gold)
+    trials = _trials_of(pred, gold, apart)
     if not any(trials):
         return pred, gold
     tasks: dict[str, list[Record]] = defaultdict(list)
@@ -137,12 +143,13 @@ def label_trials(pred: PlanFile, gold: PlanFile, *, single: bool = False) -> tup
     for record, trial in zip(pred.records, trials, strict=True):
         if trial is not None:
             own = record.id is not None and record.id != trial.task and ids[record.id] == 1
-            record = record._replace(id=record.id if own else f"{trial.task}/{trial.number}", task=trial.task)
+            record = record._replace(id=record.id if own else str(trial), task=trial.task)
             tasks[trial.task].append(record)
         records.append(record)
     if not single and max(map(len, tasks.values())) < 2 and not _gold_has_trials(gold, pred, tasks):
         return pred, gold
-    golds, notes = _golds_of_trials(gold, tasks, {trial.number for trial in trials if trial is not None})
+    numbers = {trial.number for trial in trials if trial is not None}
+    golds, notes = _golds_of_trials(gold, tasks, numbers, apart)
     pred, gold = _with_records(pred, records), _with_records(gold, golds)
     pred_notes = (*pred.notes, *_assumed_trials(pred, tasks))
     return pred._replace(notes=pred_notes), gold._replace(notes=(*gold.notes, *notes))
@@ -178,10 +185,11 @@ def format_ids_repeated_beyond_trials(records: Records) -> list[str]:
     """
     if is_stored(records) or not any(map(trial_of, records)):
         return format_repeated_ids(records)
-    trials = [trial_of(record) for record in records]
+    ids = Counter(record.id for record in records)
+    trials = [trial_of(record) if ids[record.id] > 1 else None for record in records]
     return format_repeated_ids(
         [
-            record if trial is None else record._replace(id=f"{trial.task}/{trial.number}")
+            record if trial is None else record._replace(id=str(trial))
             for record, trial in zip(records, trials, strict=True)
         ]
     )
@@ -201,14 +209,50 @@ _SAMPLED_RECORDS = 200
 """So many records of a file on disk are looked at for whether a task has several trials."""
 
 
+def _refuse_large_trials(file: PlanFile) -> None:
+    """Records on disk are known by their ids alone: trials of one id would be left out but for the first.
+
+    Raises:
+        InputError: they are trials by a field of their own.
+    """
+    sample = file.records[:_SAMPLED_RECORDS]
+    repeated = {record.id for record in file.records.repeated()[:1]} if is_stored(file.records) else ()
+    for record in sample if repeated else ():
+        trial = trial_of(record)
+        if trial is not None and trial.task == record.id:
+            raise InputError(
+                f"{file.name}: several records have the id {next(iter(repeated))!r}, and a field says which "
+                f"trial each is; files of more than 8 MB need ids that tell trials apart: {str(trial)!r}"
+            )
+
+
 def _sample_has_trials(file: PlanFile) -> bool:
     sample = (trial_of(record) for record in file.records[:_SAMPLED_RECORDS])
     return max(Counter(trial.task for trial in sample if trial is not None).values(), default=0) > 1
 
 
-def _trials_of(pred: PlanFile, gold: PlanFile) -> Sequence[Trial | None]:
+def _unlike_tasks(pred: PlanFile, gold: PlanFile) -> frozenset[str]:
+    """What predictions name as their task under which gold has unlike plans by their ids: no task is that."""
+    plans: dict[str, set[Any]] = defaultdict(set)
+    golds = {record.id: record for record in gold.records if record.id is not None}
+    for record in pred.records:
+        trial = trial_of(record)
+        if trial is not None and record.id in golds and record.id not in (trial.task, str(trial)):
+            plans[trial.task].add(_gold_data(golds[record.id]))
+    return frozenset(task for task, unlike in plans.items() if len(unlike - {None}) > 1)
+
+
+def _trial_apart(record: Record, apart: Collection[str]) -> Trial | None:
+    """As :func:`trial_of`; the task is the record's id where what it names holds unlike plans."""
+    trial = trial_of(record)
+    if trial is None or trial.task not in apart or record.id is None:
+        return trial
+    return trial._replace(task=record.id)
+
+
+def _trials_of(pred: PlanFile, gold: PlanFile, apart: Collection[str]) -> Sequence[Trial | None]:
     """Which trial each prediction is."""
-    trials = [trial_of(record) for record in pred.records]
+    trials = [_trial_apart(record, apart) for record in pred.records]
     if any(trials):
         return _number_all(pred.records, trials)
     if len(pred.parts) > 1 and not gold.parts and _share_ids(pred):
@@ -278,7 +322,7 @@ def _gold_data(record: Record) -> Any:
 
 
 def _golds_of_trials(
-    gold: PlanFile, tasks: Mapping[str, Records], numbers: Collection[str]
+    gold: PlanFile, tasks: Mapping[str, Records], numbers: Collection[str], apart: Collection[str]
 ) -> tuple[list[Record], list[str]]:
     """The gold plans, one for each trial, and what is said of those that are left out.
 
@@ -290,9 +334,11 @@ def _golds_of_trials(
         gold: The gold plans.
         tasks: The predictions of each task.
         numbers: Which trials the predictions are.
+        apart: What records name as their task and is none.
     """
     trial_ids = {task: dict.fromkeys(str(r.id) for r in records) for task, records in tasks.items()}
-    named = _name_golds(gold.records, {name: task for task, names in trial_ids.items() for name in names})
+    tasks_by_id = {name: task for task, names in trial_ids.items() for name in names}
+    named = _name_golds(gold.records, tasks_by_id, apart)
     shared = _shared_plans(record for record, _ in named)
     copies: Counter[str] = Counter()
     golds: list[Record] = []
@@ -321,14 +367,16 @@ def _golds_of_trials(
     ] if unmade else []
 
 
-def _name_golds(records: Records, tasks_by_id: Mapping[str, str]) -> list[tuple[Record, Trial | None]]:
+def _name_golds(
+    records: Records, tasks_by_id: Mapping[str, str], apart: Collection[str]
+) -> list[tuple[Record, Trial | None]]:
     """Gold plans with their tasks, under ids that tell trials apart, and which trial each says it is."""
     ids = Counter(record.id for record in records)
     named = []
     for record in records:
-        trial, name = trial_of(record), record.id
+        trial, name = _trial_apart(record, apart), record.id
         if trial is not None and (ids[name] > 1 or name == trial.task):
-            name = f"{trial.task}/{trial.number}"
+            name = str(trial)
         task = tasks_by_id.get(str(name)) or (name if trial is None else trial.task)
         named.append((record._replace(id=name, task=task), trial))
     return named

@@ -10,6 +10,7 @@ from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.ratios import gap_text
 from planner_eval.base.tables import MARKDOWN, Rows, Style, md_cell, table
 from planner_eval.base.text import JsonObject, format_count, one_line
+from planner_eval.comparison.metrics import matched_calls_note
 from planner_eval.reading.files.recorded_runs import COST_NAMES
 from planner_eval.results.compare import cause_counts, mistaken_counts
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
@@ -310,6 +311,11 @@ def _text(
             *_unshared_lines(contrast),
             *_flipped_lines(contrast, (names[0], name), flips),
         ]
+    if len({contrast.n for contrast in contrasts}) > 1:
+        tail.append(
+            f"tables of all systems show {names[0]} on the {contrasts[0].n} records that it shares with "
+            f"{names[1]}, each other system on those that it shares with {names[0]}"
+        )
     lines = contrasts[0].lines
     missing = [line.name for index, line in enumerate(lines) if index not in selected]
     tail += [*_cost_lines(comparison, names), *left_out_lines(missing, contrasts[0].lacks)]
@@ -360,7 +366,9 @@ def _judged_text(contrast: Contrast, names: tuple[str, str], which: str) -> str:
 
 
 def _unshared_lines(contrast: Contrast) -> Iterator[str]:
-    """That what is counted of both leaves out records which the other has not, where it does."""
+    """What is not counted of both: records that the other has not, predictions without a plan."""
+    names = [line.name for line in contrast.lines if line.first.n or line.second.n]
+    yield from matched_calls_note(names, max(contrast.unanswered))
     if contrast.n and any(records.judged > contrast.n for records in contrast.records):
         yield "causes cover these records only; the table of records covers all"
 

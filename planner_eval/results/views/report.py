@@ -13,7 +13,7 @@ from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import TEXT, Rows, Style, json_array, table_pieces
 from planner_eval.base.text import JsonObject, format_count, join_pieces, one_line, to_json
 from planner_eval.comparison.explanation.edits import EDITS
-from planner_eval.comparison.metrics import METRICS
+from planner_eval.comparison.metrics import METRICS, matched_calls_note
 from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES, causes_head
 from planner_eval.plan.statistics import plain_scope
@@ -259,6 +259,8 @@ def _remarks(report: Report, view: FigureView) -> list[str]:
     named = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
     pairs = f"{totals.pairs} pair{'s' * (totals.pairs != 1)}"
     lines = [f"{pairs}: {named or 'none'}; scores computed from {format_count(report.judged, 'pair')}"]
+    unanswered = sum(totals.states[state] for state in NO_ANSWER_STATES)
+    lines += matched_calls_note((figure.name for figure in view.figures(report) if figure.n), unanswered)
     repaired, unproved, with_choices = (totals.flags[name] for name in ("repaired", "unproved", "choices"))
     if repaired:
         lines.append(
