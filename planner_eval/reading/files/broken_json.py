@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import decode, decoding_error, skip_whitespace
 from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern
@@ -145,28 +143,28 @@ class _ValueExtractor:
         self.items: list[Item] = []
         self.tries = 0
         self.line, self.counted = 1, 0
-        self.key: str | None = None
+        self.keys: set[str] = set()
+        """The keys of the records that were read; before one is, the first key of a broken one."""
         self.column, self.seen = 0, 0
-        self.keyless = False
-        self.gone: str | None = None
+        self.gone = False
+        """Whether no object that follows begins with one of the keys."""
 
     def take(self, start: int) -> int:
         """Take the value at a place, broken or not; where it ends."""
-        first = _FIRST_KEY.match(self.text, start)
         try:
             data, end = decode(self.text, start)
         except (ValueError, RecursionError) as error:
-            if self.key is None and not self.keyless:  # what is not in the text is looked for once
-                first = first or _FIRST_KEY.search(self.text, start + 1)
-                self.key = first[1] if first else None
-                self.keyless = first is None
+            first = None if self.keys or self.gone else _FIRST_KEY.search(self.text, start)
+            if first:
+                self.keys.add(first[1][1:-1])
             end = self._next(start)
             self.column = self.text.rfind("\n", self.seen, start) + 1 or self.column
             self.seen = start
             self.fail(start, decoding_error(error, "the record is not JSON", self.column), end)
             return end
-        if first:
-            self.key = first[1]
+        if isinstance(data, dict) and not data.keys() <= self.keys:
+            self.keys.update(data)
+            self.gone = False
         self.items.append(Item(data, shape_of(data, self.text_field)))
         return end
 
@@ -187,23 +185,26 @@ class _ValueExtractor:
 
     def _next(self, start: int) -> int:
         """Where the next record starts after a broken one, or where the broken one ends."""
-        if self.key is not None and self.key != self.gone:
-            begins = re.compile(r"\{\s*+" + re.escape(self.key) + r"\s*+:")
-            self.gone = self.key
-            for match in begins.finditer(self.text, start + 1):
-                self.gone = None
-                if self.tries > _MAX_ATTEMPTS:
-                    break
+        if not self.gone and self.tries <= _MAX_ATTEMPTS:
+            self.gone = True
+            for match in _FIRST_KEY.finditer(self.text, start + 1):
+                if match[1][1:-1] not in self.keys:
+                    continue
+                self.gone = False
                 if self._reads(match.start()):
                     return match.start()
                 self.tries += 1
+                if self.tries > _MAX_ATTEMPTS:
+                    break
         return self._end(start) if self.in_array else len(self.text)
 
     def _reads(self, start: int) -> bool:
-        """Whether a value starts at a place that is no argument of another one."""
+        """Whether a record starts at a place: what has but one key of a record's is a part of another one."""
         try:
-            _, end = decode(self.text, start)
+            data, end = decode(self.text, start)
         except (ValueError, RecursionError):
+            return False
+        if len(data.keys() & self.keys) < min(2, len(self.keys)):
             return False
         end = skip_whitespace(self.text, end)
         if self.text[end : end + 1] == ",":  # a record, or its cut-off kin, follows; no name of a member

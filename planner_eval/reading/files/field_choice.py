@@ -30,7 +30,13 @@ from planner_eval.reading.files.fields import (
 )
 from planner_eval.reading.files.frameworks import most_common_framework
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.shapes import ChosenFields, Item, is_answer_beside_gold, take_plan
+from planner_eval.reading.files.shapes import (
+    ChosenFields,
+    Item,
+    is_answer_beside_gold,
+    shape_among,
+    take_plan,
+)
 
 # ----------------------------------------------------------------------
 # Fields that list the values or calls that are right as well.
@@ -396,6 +402,7 @@ def _build_record(name: str, position: int, item: Item, chosen: ChosenFields) ->
         return Record(name, position, key, None, line, ParseError(reason, code="parse.empty"))
     if error is not None:
         return Record(name, position, key or find_id(text, chosen.id), None, line, error)
+    shape = shape_among(data, shape, chosen)
     try:
         source = take_plan(data, shape, chosen)
     except ParseError as refusal:

@@ -31,6 +31,7 @@ from planner_eval.reading.dialects.conversations.wrappers import (
     find_marker_key,
     holds_output_messages,
 )
+from planner_eval.reading.dialects.finding.segments import begins_call
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.files.fields import (
     ABSENT,
@@ -41,6 +42,7 @@ from planner_eval.reading.files.fields import (
     GOLD_FIELDS,
     ID_FIELDS,
     PLAN_FIELDS,
+    PREDICTION_FIELDS,
     WHOLE_RECORD,
     TableRow,
     value_at,
@@ -117,17 +119,19 @@ def _is_name_beside_answer(data: JsonObject, call: bool) -> bool:
     """
     if not call or PLAN_FIELDS.isdisjoint(data) or _is_plan(data, call):
         return False
-    if not any(key in data for key in ARGUMENT_KEYS) and not any(
-        isinstance(data.get(key), dict) for key in WRAPPER_KEYS
-    ):
-        return True
-    if "arguments" in data or any(isinstance(data.get(key), dict) for key in WRAPPER_KEYS):
+    if _has_sure_arguments(data):
         return False
     return (
-        ("input" in data and not data.keys().isdisjoint(GOLD_FIELDS))
+        data.keys().isdisjoint(ARGUMENT_KEYS)
+        or ("input" in data and not data.keys().isdisjoint(GOLD_FIELDS))
         or any(_is_gold_plan(data[key], key) for key in GOLD_FIELDS if key in data)
-        or any(_is_models_answer(data.get(key)) for key in FALLBACK_ANSWER_FIELDS)
+        or any(_is_models_answer(data.get(key)) for key in (*PREDICTION_FIELDS, *FALLBACK_ANSWER_FIELDS))
     )
+
+
+def _has_sure_arguments(data: JsonObject) -> bool:
+    """Whether a call is none of a record's fields: what it is given is called arguments, or wrapped."""
+    return "arguments" in data or any(isinstance(data.get(key), dict) for key in WRAPPER_KEYS)
 
 
 def _is_gold_plan(value: Any, field: str) -> bool:
@@ -147,10 +151,12 @@ _CALL_GOLD_FIELDS = frozenset({
 
 
 def _is_models_answer(value: Any) -> bool:
-    """Whether a value is what only a model writes, and no tool gives: a message of it, or calls."""
+    """Whether a value is what a model writes, and no tool gives: a message of it, or calls, also as text."""
     if isinstance(value, list):
         with_arguments = all(is_call(item) and not item.keys().isdisjoint(ARGUMENT_KEYS) for item in value)
         return bool(value) and (with_arguments or any(map(_is_models_answer, value[:1])))
+    if isinstance(value, str):
+        return begins_call(value, set())
     return isinstance(value, dict) and (
         str(value.get("role")) in ASSISTANT_ROLES
         or not value.keys().isdisjoint(_ANSWER_KEYS)
@@ -205,6 +211,18 @@ def is_answer_beside_gold(data: JsonObject) -> bool:
     if "parameters" in data and is_call(data) and " " not in str(data.get("name")):
         return True
     return find_marker_key(data) is not None
+
+
+def shape_among(data: Any, shape: Shape, chosen: ChosenFields) -> Shape:
+    """The form of a value among a file's records: a call with the field of their plans is a record as well.
+
+    Args:
+        data: The value.
+        shape: Its form, taken alone.
+        chosen: The fields of its file.
+    """
+    is_record = shape.call and not shape.holds and chosen.content in data and not _has_sure_arguments(data)
+    return RECORD_SHAPE if is_record else shape
 
 
 _BFCL_FAILURE_PREFIX = "Error during inference:"

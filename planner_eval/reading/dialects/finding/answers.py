@@ -16,7 +16,7 @@ from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.finding.edited_text import extent
-from planner_eval.reading.dialects.finding.segments import blank
+from planner_eval.reading.dialects.finding.segments import CALL_LIKE, blank
 
 # ----------------------------------------------------------------------
 # A text that begins with its prompt: turns of others before the answer.
@@ -32,13 +32,23 @@ _TOKEN_HEADER = lazy_pattern(
 )
 """Where a turn of such a prompt begins, with who speaks, or ends."""
 
+_HEADED_SPEAKER = r"[ \t]*+(?:###[ \t]*+(?=(?:{})\b)|(?=(?:{})\s*+:\s))"
 _NAMED_PROMPT_START = lazy_pattern(
-    r"\s*+(?:System|User|USER|Human)\s*+:\s(?=(?:[^\n]*+\n)*?[ \t]*+(?:Assistant|ASSISTANT|AI)\s*+:\s)"
+    r"\s*+"
+    + _HEADED_SPEAKER.format("System|User|Human|Instruction|Input", "System|User|USER|Human")
+    + r"(?=(?:[^\n]*+\n)*?"
+    + _HEADED_SPEAKER.format("Assistant|Response", "Assistant|ASSISTANT|AI")
+    + ")"
 )
 """How a transcript begins that names its speakers, of whom one is the assistant."""
 
 _NAME_HEADER = lazy_pattern(
-    r"(?:^|(?<=\n))[ \t]*+(System|User|USER|Human|Assistant|ASSISTANT|AI|Tool)\s*+:(?=\s)()"
+    r"(?:^|(?<=\n))"
+    + _HEADED_SPEAKER.format(
+        "System|User|Human|Assistant|Instruction|Input|Response",
+        "System|User|USER|Human|Assistant|ASSISTANT|AI|Tool",
+    )
+    + r"(\w++)\s*+:?+()"
 )
 
 _TOOL_DEFINITIONS = lazy_pattern(
@@ -46,7 +56,7 @@ _TOOL_DEFINITIONS = lazy_pattern(
 )
 """What chat templates say of the tools in a prompt; some models put calls between the same tags."""
 
-_ASSISTANT_ROLES = frozenset({"assistant", "model", "ai"})
+_ASSISTANT_ROLES = frozenset({"assistant", "model", "ai", "response"})
 
 _HEADER_TOKENS = ("<|im_start|>", "<|start_header_id|>", "<start_of_turn>")
 _TOOL_ROLES = ("tool", "ipython", "observation", "tool_response", "function")
@@ -380,7 +390,9 @@ _TOOL_RESULT = lazy_pattern(
     r"(?:(?m:^)[ \t]*+|(?<=</tool_call>)|(?<=</function_calls>))"
     r"<(?P<tag>tool_response|tool_results?|tool_outputs?|function_results?|function_response|observation)>"
     r"(?s:.*?)(?:</(?P=tag)>|\Z)"
-    r"|(?m:^)[ \t]*+(?P<fence>`{3,}+|~{3,}+)[ \t]*+(?P<tool>tool_)?(?:output|result|response)s?[ \t]*+\n"
+    r"|(?m:^)(?P<head>[ \t]*+\**+(?:Output|Result)s?\**+[ \t]*+[:\uff1a]\**+(?:[ \t]*+\n)++)?+"
+    r"[ \t]*+(?P<fence>`{3,}+|~{3,}+)[ \t]*+"
+    r"(?P<tool>tool_)?(?:(?:output|result|response)s?|(?(head)(?:text)?+|(?!)))[ \t]*+\n"
     r"(?s:.*?)(?:\n[ \t]*+(?P=fence)|\Z)"
     r"|(?m:^)[ \t]*+\**+(?P<label>Observations?)\**+[ \t]*+[:\uff1a]"
     r"(?:[^\n]++|\n(?![ \t]*+(?:\**+(?:Thoughts?|Code|Question|Final Answer)\**+[ \t]*+[:\uff1a]|```|~~~"
@@ -390,7 +402,7 @@ _TOOL_RESULT = lazy_pattern(
 
 _RESULT_SIGNS = (
     "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "```tool_", "~~~tool_",
-    "```output", "```result", "```response", "~~~output", "~~~result", "~~~response",
+    "```output", "```result", "```response", "~~~output", "~~~result", "~~~response", "Output", "Result",
 )  # fmt: skip
 """Of which one stands in each."""
 
@@ -411,6 +423,8 @@ def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
         nonlocal checks
         labelled = match["label"] or (match["fence"] and not match["tool"])
         if labelled and (code_start >= match.start() or (match["label"] and "Action" in text)):
+            return match.group()
+        if match["head"] and not CALL_LIKE.search(text, code_start, match.start()):
             return match.group()
         checks += 1
         if checks < _MAX_VALUE_CHECKS and is_in_multiline_value(text, match.start()):

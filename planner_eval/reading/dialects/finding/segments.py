@@ -161,7 +161,8 @@ CALL_LIKE = lazy_pattern(
 _COLON_ARGUMENT_CALL = lazy_pattern(rf"(?:\[\s*+)?+{NAME}\(\s*+\w++\s*+:\s*+(?:[\"'\[{{]|-?\d)")
 """A call whose arguments have colons; a signature has the name of a type there."""
 
-_SPREAD_ARGUMENT_CALL = lazy_pattern(rf"\[\s*+{NAME}\(\s*+\*")
+_BEGUN_CALLS = lazy_pattern(rf"\[\s*+{NAME}\(\s*+(?:\*|\)[\s,]*+{NAME}\()|{NAME}\(\){NAME}\(")
+"""Calls of which the first one spreads its arguments, or has none: in a list, or another right behind it."""
 _NAME_AND_ARGUMENT_LIST = lazy_pattern(rf"\[\s*+({NAME})\s*+,\s*+\w++\s*+=")
 _CALL_LIST_START = lazy_pattern(r"\[\s*+([^\W\d][\w.]*+)\(")
 _ENCODED_ARGUMENTS = lazy_pattern(r"[\[\s]*+\{\s*+\"[\w.\-]++\"\s*+:\s*+\"\s*+\{\s*+\\\"")
@@ -178,7 +179,7 @@ def is_plan_like(text: str, defined: set[str]) -> bool:
     if (
         _NAME_AND_ARGUMENT_LIST.match(plain)
         or _COLON_ARGUMENT_CALL.match(plain)
-        or _SPREAD_ARGUMENT_CALL.match(plain)
+        or _BEGUN_CALLS.match(plain)
         or _ENCODED_ARGUMENTS.match(text)
         or (listed and _is_compound_name(listed[1]))
     ):

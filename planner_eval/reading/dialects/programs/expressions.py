@@ -62,7 +62,6 @@ from planner_eval.reading.dialects.programs.values import (
     MUTATING_METHODS,
     OWN_FUNCTION,
     PASS_THROUGH_FUNCTIONS,
-    SELF_NAMES,
     UNKNOWN,
     ImportedName,
     NotKnown,
@@ -72,6 +71,7 @@ from planner_eval.reading.dialects.programs.values import (
     UnsureValue,
     VariableValue,
     count_values,
+    part_of,
     stored_value,
 )
 
@@ -244,21 +244,22 @@ class Machine(ProgramState):
             reason = "a call of a computed function"
         inner = inner_expressions(node)  # none of a template of JavaScript's
         others = inner[1:]
-        values = [self.value(first) for first in inner[:1]]
-        if isinstance(node, (ast.IfExp, ast.BoolOp)):
+        values = [self.hold(first) for first in inner[:1]]
+        is_choice = isinstance(node, (ast.IfExp, ast.BoolOp))
+        if is_choice:
             message = "the calls in all branches of a conditional expression count, each once"
             self.control.append(("code.branch", message, self.span(node)))
-            values += map(self.value, others)
+        values += map(self.hold, others)
+        if is_choice:
             self.control.pop()
-        else:
-            values += map(self.value, others)
         if isinstance(node, ast.Call):
             named = [keyword.arg or "" for keyword in node.keywords]
             if isinstance(node.func, ast.Attribute):
-                self.touch(stored_value(values[0]), node.func.attr, named, self.source(node), start)
+                self.touch(values[0], node.func.attr, named, self.source(node), start)
             elif isinstance(node.func, (ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp)):
                 self.drop("a function is called that has no name", start, surely=bool(named))
-        return self.derived(NotKnown(reason, offset), values)
+        is_part = is_choice or isinstance(node, (ast.Attribute, ast.Subscript))
+        return NotKnown(reason, offset, part_of(values) if is_part else Unknown(values))
 
     def elements(self, node: Any) -> VariableValue:
         """What a loop goes over; of ``range``, ``zip``, ``enumerate`` and an object's ``items`` a list."""
@@ -487,7 +488,7 @@ class Machine(ProgramState):
         """Follow a call of the program's own function, or pass over one of a library."""
         root, dot, _ = call.name.partition(".")
         self.is_program = self.is_program or call.name in DISPLAY_FUNCTIONS  # no tool is shown, but a value
-        if dot and call.named and root in SELF_NAMES and root not in self.held:
+        if dot and call.named and self.is_self(root):
             message = f"a call on {root!r} was not read: {shorten(call.name, 60)}"
             self.notes.append(Diagnostic("code.function", message, "warning", span=call.span))
         inside, self.inside = self.inside, 0
@@ -508,7 +509,7 @@ class Machine(ProgramState):
         name, start = call.name, call.span[0]
         root, dot, suffix = name.partition(".")
         last = suffix.rpartition(".")[2] or root
-        if name in DISPLAY_FUNCTIONS or root in SELF_NAMES:
+        if name in DISPLAY_FUNCTIONS or self.is_self(root):
             return UNKNOWN
         if last in HIGHER_ORDER_FUNCTIONS and (not dot or root in self.defined or root in self.held):
             for value in (*positional, *named.values()):
@@ -538,21 +539,18 @@ class Machine(ProgramState):
         self, base: VariableValue, method: str, argument_names: Iterable[str], source: str, offset: int
     ) -> None:
         """Look at a call of a method on what is held: it changes it, only looks at it, or may be a tool's."""
-        of = base
-        while isinstance(of, OpaqueObject) and of.of:
-            of = of.of[0]
         if method in MUTATING_METHODS:
             self.changes.change(base, f"{shorten(source, 60)!r} changes it", offset)
-        if isinstance(of, RawRef):
-            is_data = method in _KEYWORD_METHODS or (
-                (method in DATA_METHODS or method in MUTATING_METHODS)
-                and METHOD_OPTIONS.issuperset(argument_names)
-            )
-        else:
-            is_data = not isinstance(of, OpaqueObject)
-        if not is_data:
+        is_of_data = method in _KEYWORD_METHODS or (
+            (method in DATA_METHODS or method in MUTATING_METHODS)
+            and METHOD_OPTIONS.issuperset(argument_names)
+        )
+        objects = [
+            value for value in self.changes.objects(base) if isinstance(value, OpaqueObject) or not is_of_data
+        ]
+        if objects:
             reason = f"{shorten(source, 60)!r} is called on a value, and may be a tool"
-            self.drop(reason, offset, surely=isinstance(of, OpaqueObject))
+            self.drop(reason, offset, surely=not all(isinstance(value, RawRef) for value in objects))
 
 
 _READERS: dict[type, Callable[[Machine, Any], Value | NotKnown]] = {

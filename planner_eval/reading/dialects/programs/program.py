@@ -132,6 +132,10 @@ class ProgramState(PlacedTree):
         stored = self.held.get(root)
         return f"{stored.name}{dot}{suffix}" if isinstance(stored, ImportedName) else name
 
+    def is_self(self, name: str) -> bool:
+        """Whether a name is what a class calls itself, and no variable of the program."""
+        return name in SELF_NAMES and name not in self.held
+
     def is_tool(self, call: ToolCall) -> bool:
         """Whether a call is of a tool: not of the program's own functions, variables and libraries."""
         name = call.name

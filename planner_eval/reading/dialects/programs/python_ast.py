@@ -53,6 +53,7 @@ from planner_eval.reading.dialects.programs.values import (
 
 _ORDINALS = frozenset({"First", "Second", "Third", "Fourth", "Fifth", "Next", "Then", "Finally", "Lastly"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ENDINGS = {ast.Return: "a return", ast.Raise: "an error", ast.Expr: "an exit"}
 _DEFINITION_NODES = frozenset({*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom})
 
 
@@ -155,27 +156,34 @@ class _Program(Machine):
                 self.define(node)
         for index, node in enumerate(body, 1):
             if not self.statement(node):
-                if isinstance(node, ast.Return) and not self.running:
-                    self.note_unreached(body[index:])
+                if not self.running:
+                    self.note_unreached(body[index:], _ENDINGS.get(type(node), "an exit or an error"))
                 return False
+            if index < len(body) and self.exit_name(node) is not None:
+                message = "an exit among calls alone is read as a tool's; in a program it ends the calls"
+                self.notes.append(Diagnostic("code.branch", message, "info", span=self.span(node)))
         return True
 
-    def note_unreached(self, body: list[ast.stmt]) -> None:
-        """Say that calls after a return outside of functions are left out."""
+    def note_unreached(self, body: list[ast.stmt], ending: str) -> None:
+        """Say that calls after the end of a program are left out."""
         for node in body:
             parts = [getattr(node, "value", None), *ast.walk(node)]
             call = next((part for part in parts if isinstance(part, (ast.Call, CallNode))), None)
             if call is not None:
-                message = "a return ends the program: the calls after it are not reached, and not counted"
+                message = f"{ending} ends the program: the calls after it are not reached, and not counted"
                 self.notes.append(Diagnostic("code.branch", message, "warning", span=self.span(call)))
                 return
 
-    def is_exit(self, node: ast.AST) -> bool:
-        """Whether a statement ends the program."""
+    def exit_name(self, node: ast.AST) -> str | None:
+        """The name of the language's function that ends a program, where a statement calls one."""
         call = node.value if isinstance(node, ast.Expr) else None
         name = call_name(call) if isinstance(call, ast.Call) and not call.keywords else None
-        is_tool = name in self.tool_names and not self.is_program
-        return name in EXITS and not is_tool and name not in self.defined and name not in self.held
+        return name if name in EXITS and name not in self.defined and name not in self.held else None
+
+    def is_exit(self, node: ast.AST) -> bool:
+        """Whether a statement ends the program, which a list of calls is not."""
+        name = self.exit_name(node)
+        return name is not None and (self.is_program or name not in self.tool_names)
 
     def define(self, node: Any) -> None:
         """Note what a block defines or imports: of a library it is no tool, of any other module it may be."""
@@ -268,10 +276,9 @@ class _Program(Machine):
         if is_doubtful and not self.is_program and not has_keyword_arguments(node):
             return
         value = self.value(node)
-        sure = is_doubtful and has_keyword_arguments(node)
         is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        lost = sure or (is_doubtful and len(self.calls) > before and not is_method)
-        if lost and isinstance(value, NotKnown):
+        may_call = len(self.calls) > before or has_keyword_arguments(node)
+        if is_doubtful and may_call and not is_method and isinstance(value, NotKnown):
             self.fail(f"{value.reason} between calls", self.span(node)[0] if value.at is None else value.at)
 
     def check_items(self, items: list[Any]) -> None:

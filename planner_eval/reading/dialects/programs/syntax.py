@@ -342,8 +342,10 @@ def may_be_prose(node: ast.expr) -> bool:
     root = root_of(node)[0]
     if isinstance(node, ast.Dict):
         return not all(isinstance(key, ast.Constant) for key in node.keys)
+    while isinstance(root, ast.Call) and call_name(root) is None and isinstance(root.func, ast.Attribute):
+        root = root_of(root.func.value)[0]
     if isinstance(root, ast.Call):
-        return call_name(root) is None and isinstance(root.func, ast.Attribute)
+        return False
     if root is not node:
         return not isinstance(root, ast.Name)
     return isinstance(node, _PROSE_NODES) and not is_text(node)
@@ -359,8 +361,7 @@ def constant_step(node: ast.Attribute | ast.Subscript) -> str | int | None:
 def has_keyword_arguments(node: ast.AST) -> bool:
     """Whether a call with named arguments stands in an expression: then it is surely of a tool."""
     return any(
-        isinstance(part, ast.Call) and call_name(part) is not None and any(word.arg for word in part.keywords)
-        for part in ast.walk(node)
+        isinstance(part, ast.Call) and any(word.arg for word in part.keywords) for part in ast.walk(node)
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from planner_eval.base.errors import LimitError
 from planner_eval.base.json_text import map_object_values, object_items
 from planner_eval.base.resources import read
-from planner_eval.plan.model import Path, RawRef, Value
+from planner_eval.plan.model import Path, RawComputed, RawRef, Value
 
 
 # ----------------------------------------------------------------------
@@ -64,7 +64,11 @@ class UnassignedName(Unknown):
 
 
 class OpaqueObject(Unknown):
-    """An object whose methods may be tools: of an imported class, or a part of what a call gave."""
+    """An object whose methods may be tools: of an imported class, or a part of what a call gave.
+
+    Args:
+        of: What it is one of, or a part of; of none in case of a class.
+    """
 
 
 class UnsureValue(Unknown):
@@ -85,6 +89,8 @@ class UnsureValue(Unknown):
 
 
 VariableValue: TypeAlias = Value | Unknown
+_MAY_BE_OBJECTS = (RawRef, RawComputed, ImportedName, UnassignedName, OpaqueObject)
+"""What may have methods that are tools; data has none."""
 
 
 def count_values(value: Any, most: int) -> int:
@@ -97,6 +103,12 @@ def count_values(value: Any, most: int) -> int:
         if isinstance(item, (dict, list)):
             waiting += item.values() if isinstance(item, dict) else item
     return count
+
+
+def part_of(values: Iterable[VariableValue]) -> Unknown:
+    """What is one of these values, or a part of one."""
+    part = OpaqueObject(values)
+    return part if part.of else UNKNOWN
 
 
 class NotKnown(NamedTuple):
@@ -341,6 +353,20 @@ class Changes:
             before = len(waiting)
             waiting.extend(inside)
             self.spend(1 + len(waiting) - before)
+
+    def objects(self, value: VariableValue) -> Iterator[VariableValue]:
+        """What a value may be, or a part of, whose methods may be tools."""
+        waiting, seen = [value], set[int]()
+        while waiting:
+            item = waiting.pop()
+            if id(item) in seen:
+                continue
+            seen.add(id(item))
+            of = item.of if isinstance(item, (OpaqueObject, UnsureValue)) else ()
+            waiting += of
+            self.spend(len(of))
+            if not of and isinstance(item, _MAY_BE_OBJECTS):
+                yield item
 
     def inside(self, value: Any, path: Path) -> Any:
         """What a way leads to, itself and no copy; a part of what is around it, where that is not sure."""
