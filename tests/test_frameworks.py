@@ -127,6 +127,8 @@ def shapes(n: int, pred: list[Call], gold: list[Call]) -> dict[str, dict[str, An
         "adk-old-set": {"name": f"e{n}", "initial_session": {}, "data": [old]},
         "langsmith-examples": {**ids, "dataset_id": "d", "inputs": {"question": "Plan it"},
                                "outputs": {"tool_calls": listed(gold)}},
+        "xlam": {**ids, "query": "Plan it", "answers": json.dumps(listed(gold)), "tools": "[]"},
+        "vercel-steps": {"steps": [{"toolCalls": listed(pred, "toolName", "args", type="tool-call")}]},
         "nestools": {**asked, "call": listed(gold, "api_name", "parameters", responses=[])},
     }  # fmt: skip
 
@@ -280,10 +282,9 @@ def write_archive(file: Path, members: dict[str, str], *, packed: bool = False) 
 @pytest.mark.parametrize("calls", [[], PLANS[0][0]])
 def test_events_of_an_invocation_are_its_calls(calls: list[Call], tmp_path: Path) -> None:
     parts = []
-    for number, (tool, given) in enumerate(calls):
-        parts.append({"function_call": {"id": f"a{number}", "name": tool, "args": given}})
-        answer = {"id": f"a{number}", "name": tool, "response": {"result": number}}
-        parts.append({"function_response": answer})
+    for n, (tool, given) in enumerate(calls):
+        parts.append({"function_call": {"id": f"a{n}", "name": tool, "args": given}})
+        parts.append({"function_response": {"id": f"a{n}", "name": tool, "response": {"result": n}}})
     data = {"invocation_events": [{"author": "x", "content": {"parts": [part]}} for part in parts]}
     case = {"eval_id": "e", "conversation": [{"invocation_id": "i", "intermediate_data": data}]}
     (tmp_path / "e.json").write_text(json.dumps({"eval_set_id": "s", "eval_cases": [case]}), encoding="utf-8")
@@ -306,6 +307,5 @@ def test_a_file_that_memory_does_not_hold_is_paired_by_the_same_ids(name: str, t
 def test_the_published_file_of_tau_bench_scores_without_a_word(reference: Path) -> None:
     file = reference / "vectors/taubench/gpt-4o-airline.json.gz"
     done = planeval("score", file, "--format", "json")
-    report = json.loads(done.stdout)
-    assert (done.returncode, report["figures"]["exact"]["n"]) == (0, 200)
+    assert (done.returncode, json.loads(done.stdout)["figures"]["exact"]["n"]) == (0, 200)
     assert "paired by id" in done.stderr
