@@ -117,9 +117,7 @@ def _is_name_beside_answer(data: JsonObject, call: bool) -> bool:
     Beside a name and its input stands what a tool gave, unless a model wrote it or gold stands there too.
     A call with `arguments` stays one, whatever stands beside it.
     """
-    if not call or PLAN_FIELDS.isdisjoint(data) or _is_plan(data, call):
-        return False
-    if _has_sure_arguments(data):
+    if not call or PLAN_FIELDS.isdisjoint(data) or _is_plan(data, call) or _has_sure_arguments(data):
         return False
     return (
         data.keys().isdisjoint(ARGUMENT_KEYS)

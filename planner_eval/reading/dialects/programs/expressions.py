@@ -71,6 +71,7 @@ from planner_eval.reading.dialects.programs.values import (
     UnsureValue,
     VariableValue,
     count_values,
+    object_types,
     part_of,
     stored_value,
 )
@@ -545,12 +546,11 @@ class Machine(ProgramState):
             (method in DATA_METHODS or method in MUTATING_METHODS)
             and METHOD_OPTIONS.issuperset(argument_names)
         )
-        objects = [
-            value for value in self.changes.objects(base) if isinstance(value, OpaqueObject) or not is_of_data
-        ]
+        types = object_types([base])
+        objects = types & {OpaqueObject} if is_of_data else types
         if objects:
             reason = f"{shorten(source, 60)!r} is called on a value, and may be a tool"
-            self.drop(reason, offset, surely=not all(isinstance(value, RawRef) for value in objects))
+            self.drop(reason, offset, surely=objects != {RawRef})
 
 
 _READERS: dict[type, Callable[[Machine, Any], Value | NotKnown]] = {

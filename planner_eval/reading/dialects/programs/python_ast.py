@@ -277,8 +277,7 @@ class _Program(Machine):
             return
         value = self.value(node)
         is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        may_call = len(self.calls) > before or has_keyword_arguments(node)
-        if is_doubtful and may_call and not is_method and isinstance(value, NotKnown):
+        if is_doubtful and len(self.calls) > before and not is_method and isinstance(value, NotKnown):
             self.fail(f"{value.reason} between calls", self.span(node)[0] if value.at is None else value.at)
 
     def check_items(self, items: list[Any]) -> None:

@@ -29,6 +29,8 @@ class Unknown:
     """
 
     of: tuple[VariableValue, ...] = ()
+    objects: frozenset[type] = frozenset()
+    """The types of what it may be whose methods may be tools."""
 
     def __init__(self, of: Iterable[VariableValue] = ()) -> None:
         self.of = tuple(value for value in of if isinstance(value, (RawRef, list, dict, Unknown)))
@@ -50,6 +52,7 @@ class ImportedName(Unknown):
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.objects = frozenset({ImportedName})
 
 
 class UnassignedName(Unknown):
@@ -61,6 +64,7 @@ class UnassignedName(Unknown):
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.objects = frozenset({UnassignedName})
 
 
 class OpaqueObject(Unknown):
@@ -69,6 +73,10 @@ class OpaqueObject(Unknown):
     Args:
         of: What it is one of, or a part of; of none in case of a class.
     """
+
+    def __init__(self, of: Iterable[VariableValue] = ()) -> None:
+        super().__init__(of)
+        self.objects = object_types(self.of) if self.of else frozenset({OpaqueObject})
 
 
 class UnsureValue(Unknown):
@@ -83,14 +91,13 @@ class UnsureValue(Unknown):
 
     def __init__(self, reason: str, offset: int, text: str, of: Iterable[VariableValue] = ()) -> None:
         super().__init__(of)
+        self.objects = object_types(self.of)
         self.reason = reason
         self.at = offset
         self.text = text
 
 
 VariableValue: TypeAlias = Value | Unknown
-_MAY_BE_OBJECTS = (RawRef, RawComputed, ImportedName, UnassignedName, OpaqueObject)
-"""What may have methods that are tools; data has none."""
 
 
 def count_values(value: Any, most: int) -> int:
@@ -103,6 +110,16 @@ def count_values(value: Any, most: int) -> int:
         if isinstance(item, (dict, list)):
             waiting += item.values() if isinstance(item, dict) else item
     return count
+
+
+def object_types(values: Iterable[VariableValue]) -> frozenset[type]:
+    """The types of what values may be whose methods may be tools: data has none."""
+    return frozenset().union(
+        *(
+            value.objects if isinstance(value, Unknown) else {type(value)} & {RawRef, RawComputed}
+            for value in values
+        )
+    )
 
 
 def part_of(values: Iterable[VariableValue]) -> Unknown:
@@ -353,20 +370,6 @@ class Changes:
             before = len(waiting)
             waiting.extend(inside)
             self.spend(1 + len(waiting) - before)
-
-    def objects(self, value: VariableValue) -> Iterator[VariableValue]:
-        """What a value may be, or a part of, whose methods may be tools."""
-        waiting, seen = [value], set[int]()
-        while waiting:
-            item = waiting.pop()
-            if id(item) in seen:
-                continue
-            seen.add(id(item))
-            of = item.of if isinstance(item, (OpaqueObject, UnsureValue)) else ()
-            waiting += of
-            self.spend(len(of))
-            if not of and isinstance(item, _MAY_BE_OBJECTS):
-                yield item
 
     def inside(self, value: Any, path: Path) -> Any:
         """What a way leads to, itself and no copy; a part of what is around it, where that is not sure."""
