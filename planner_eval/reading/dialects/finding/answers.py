@@ -150,43 +150,62 @@ def blank_other_turns(source: str) -> AnswerText:
         source, notes, _ = blank_other_turns(_TOOL_DEFINITIONS.sub(lambda match: blank(match[0]), source))
         message = "the definitions of tools were ignored"
         return AnswerText(source, [*notes, Diagnostic("find.turn", message, "info", span=definitions.span())])
-    header = _turn_header(source)
-    first: int | None = None
-    pieces, position, who = [], 0, "user"
-    if header is None:
-        first = _find_first_tool_result(source)
-        if first is None:
-            return AnswerText(source, [])
-        header, who = _TOKEN_HEADER, "assistant"
-    other_speakers: list[str] = []
-    answers = False
-    for match in headings(header, source) if header is _NAME_HEADER else header.finditer(source):
-        turn_text = source[position : match.start()]
-        pieces += [turn_text if who in _ASSISTANT_ROLES else blank(turn_text), blank(match.group())]
-        position = match.end()
-        who = match[1].lower() if match[1] else "user" if match[2] else "assistant"
-        answers = answers or (who in _ASSISTANT_ROLES and match[1] is not None) or match.group() == "[/INST]"
-        other_speakers += [] if who in _ASSISTANT_ROLES else [who]
-    last = source[position:]
-    pieces.append(last if who in _ASSISTANT_ROLES else blank(last))
-    text = "".join(pieces)
-    if not text.strip() and not answers:
-        who = ", ".join(map(repr, dict.fromkeys(other_speakers)))
+    turns = [*_split_turns(source)]
+    if not turns:
+        return AnswerText(source, [])
+    pieces, position = [], 0
+    for turn in turns:
+        if turn.speaker in _ASSISTANT_ROLES:
+            pieces += [blank(source[position : turn.start]), source[turn.start : turn.end]]
+            position = turn.end
+    text = "".join([*pieces, blank(source[position:])])
+    if not text.strip() and not any(turn.is_answer for turn in turns):
+        speakers = dict.fromkeys(turn.speaker for turn in turns[1:] if turn.speaker not in _ASSISTANT_ROLES)
+        who = ", ".join(map(repr, speakers))
         raise AnswerError(f"no assistant turn, only turns of {who}", code="answer.absent")
     message, span = "the prompt before the answer was ignored", (0, len(text) - len(text.lstrip()))
-    if first is not None:
+    if turns[0].speaker == "assistant":
         message = (
             "a tool answers between the assistant's turns, all of which were read; other turns were ignored"
         )
+        first = _find_first_tool_result(source) or 0
         span = (first, _TOKEN_HEADER.search(source, first + 1).start())  # type: ignore[union-attr]
     return AnswerText(text, [Diagnostic("find.turn", message, "info", span=span)])
 
 
-def _turn_header(source: str) -> re.Pattern[str] | None:
-    """What begins the turns of a text that begins with its prompt; None of another text."""
-    if _TOKEN_PROMPT_START.match(source):
-        return _TOKEN_HEADER
-    return _NAME_HEADER if _NAMED_PROMPT_START.match(source) else None
+class _Turn(NamedTuple):
+    """What one speaker says in a text with speakers or chat tokens.
+
+    Args:
+        speaker: Who it is.
+        start: Where it begins, after its header.
+        end: Where it ends.
+        is_answer: Its header says that it is the assistant's.
+    """
+
+    speaker: str
+    start: int
+    end: int
+    is_answer: bool
+
+
+def _split_turns(source: str) -> Iterator[_Turn]:
+    """The turns of a text with speakers or chat tokens; none of another text."""
+    start, speaker, is_answer = 0, "user", False
+    headers = _TOKEN_HEADER.finditer(source)
+    if not _TOKEN_PROMPT_START.match(source):
+        if _NAMED_PROMPT_START.match(source):
+            headers = headings(_NAME_HEADER, source)
+        elif _find_first_tool_result(source) is None:
+            return
+        else:
+            speaker = "assistant"
+    for match in headers:
+        yield _Turn(speaker, start, match.start(), is_answer)
+        start = match.end()
+        speaker = match[1].lower() if match[1] else "user" if match[2] else "assistant"
+        is_answer = speaker in _ASSISTANT_ROLES and (match[1] is not None or match.group() == "[/INST]")
+    yield _Turn(speaker, start, len(source), is_answer)
 
 
 def assistant_turns(source: str) -> tuple[tuple[int, int], ...]:
@@ -196,20 +215,11 @@ def assistant_turns(source: str) -> tuple[tuple[int, int], ...]:
     >>> [text[start:end].strip() for start, end in assistant_turns(text)], assistant_turns("f(a=1)")
     (['f(a=1)', 'g(b=1)'], ())
     """
-    header, position, who = _turn_header(source), 0, "user"
-    if header is None:
-        if _find_first_tool_result(source) is None:
-            return ()
-        header, who = _TOKEN_HEADER, "assistant"
-    turns = []
-    for match in headings(header, source) if header is _NAME_HEADER else header.finditer(source):
-        if who in _ASSISTANT_ROLES:
-            turns.append((position, match.start()))
-        position = match.end()
-        who = match[1].lower() if match[1] else "user" if match[2] else "assistant"
-    if who in _ASSISTANT_ROLES:
-        turns.append((position, len(source)))
-    return tuple((start, end) for start, end in turns if source[start:end].strip())
+    return tuple(
+        (turn.start, turn.end)
+        for turn in _split_turns(source)
+        if turn.speaker in _ASSISTANT_ROLES and source[turn.start : turn.end].strip()
+    )
 
 
 def blank_around(source: str, span: tuple[int, int]) -> str:
