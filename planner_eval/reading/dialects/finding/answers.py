@@ -32,7 +32,8 @@ _TOKEN_HEADER = lazy_pattern(
 )
 """Where a turn of such a prompt begins, with who speaks, or ends."""
 
-_HEADED_SPEAKER = r"[ \t]*+(?:###[ \t]*+(?=(?:{})\b)|(?=(?:{})\s*+:\s))"
+_HEADED_SPEAKER = r"[ \t]*+(?:###[ \t]*+(?=(?:{})[ \t]*+(?:[:\r\n]|\Z))|(?=(?:{})\s*+:\s))"
+"""A speaker's name before a turn, alone in a heading or with a colon; filled in with names of either form."""
 _NAMED_PROMPT_START = lazy_pattern(
     r"\s*+"
     + _HEADED_SPEAKER.format("System|User|Human|Instruction|Input", "System|User|USER|Human")
