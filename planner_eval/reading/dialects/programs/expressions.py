@@ -56,6 +56,7 @@ from planner_eval.reading.dialects.programs.values import (
     DATA_METHODS,
     DISPLAY_FUNCTIONS,
     HIGHER_ORDER_FUNCTIONS,
+    IMPORTED_OBJECT,
     MAX_VALUES,
     METHOD_OPTIONS,
     MUTATING_FUNCTIONS,
@@ -72,7 +73,6 @@ from planner_eval.reading.dialects.programs.values import (
     VariableValue,
     count_values,
     object_types,
-    part_of,
     stored_value,
 )
 
@@ -260,7 +260,7 @@ class Machine(ProgramState):
             elif isinstance(node.func, (ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp)):
                 self.drop("a function is called that has no name", start, surely=bool(named))
         is_part = is_choice or isinstance(node, (ast.Attribute, ast.Subscript))
-        return NotKnown(reason, offset, part_of(values) if is_part else Unknown(values))
+        return NotKnown(reason, offset, (OpaqueObject if is_part else Unknown)(values))
 
     def elements(self, node: Any) -> VariableValue:
         """What a loop goes over; of ``range``, ``zip``, ``enumerate`` and an object's ``items`` a list."""
@@ -522,7 +522,7 @@ class Machine(ProgramState):
             return Unknown((*positional, *named.values()))
         stored = self.held.get(root)
         if isinstance(stored, ImportedName):
-            return OpaqueObject()
+            return IMPORTED_OBJECT
         if not dot:
             if root in self.own and stored is not OWN_FUNCTION:
                 self.drop(f"{root!r} is called, which the program assigned", start, surely=bool(named))
@@ -547,7 +547,7 @@ class Machine(ProgramState):
             and METHOD_OPTIONS.issuperset(argument_names)
         )
         types = object_types([base])
-        objects = types & {OpaqueObject} if is_of_data else types
+        objects = types & {ImportedName} if is_of_data else types
         if objects:
             reason = f"{shorten(source, 60)!r} is called on a value, and may be a tool"
             self.drop(reason, offset, surely=objects != {RawRef})

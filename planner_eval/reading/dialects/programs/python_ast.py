@@ -382,7 +382,7 @@ class _Program(Machine):
         if not isinstance(root, ast.Name):
             return
         current = self.found(base)
-        if isinstance(current, (RawRef, list, dict, OpaqueObject, UnsureValue)) or (
+        if isinstance(current, (RawRef, list, dict, OpaqueObject)) or (
             isinstance(current, Unknown) and current.of
         ):
             self.changes.change(current, reason, self.span(base)[0])
@@ -503,7 +503,7 @@ class _Program(Machine):
             if not isinstance(content, (list, dict)) or not content:
                 content = None
                 self.target(node.target, UNKNOWN)
-                element = (OpaqueObject if isinstance(over, (RawRef, OpaqueObject)) else Unknown)((over,))
+                element = OpaqueObject((over,))
                 for name in ast.walk(node.target):
                     if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                         self.bind(name.id, element)

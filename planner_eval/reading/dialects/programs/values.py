@@ -68,18 +68,14 @@ class UnassignedName(Unknown):
 
 
 class OpaqueObject(Unknown):
-    """An object whose methods may be tools: of an imported class, or a part of what a call gave.
+    """One of several things, or a part of what a call gave: its methods may be tools."""
 
-    Args:
-        of: What it is one of, or a part of; of none in case of a class.
-    """
-
-    def __init__(self, of: Iterable[VariableValue] = ()) -> None:
+    def __init__(self, of: Iterable[VariableValue]) -> None:
         super().__init__(of)
-        self.objects = object_types(self.of) if self.of else frozenset({OpaqueObject})
+        self.objects = object_types(self.of)
 
 
-class UnsureValue(Unknown):
+class UnsureValue(OpaqueObject):
     """What a variable held that was changed, or that another way may change.
 
     Args:
@@ -91,7 +87,6 @@ class UnsureValue(Unknown):
 
     def __init__(self, reason: str, offset: int, text: str, of: Iterable[VariableValue] = ()) -> None:
         super().__init__(of)
-        self.objects = object_types(self.of)
         self.reason = reason
         self.at = offset
         self.text = text
@@ -122,10 +117,9 @@ def object_types(values: Iterable[VariableValue]) -> frozenset[type]:
     )
 
 
-def part_of(values: Iterable[VariableValue]) -> Unknown:
-    """What is one of these values, or a part of one."""
-    part = OpaqueObject(values)
-    return part if part.of else UNKNOWN
+IMPORTED_OBJECT = OpaqueObject(())
+IMPORTED_OBJECT.objects = frozenset({ImportedName})
+"""An object of an imported class."""
 
 
 class NotKnown(NamedTuple):
