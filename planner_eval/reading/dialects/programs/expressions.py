@@ -526,7 +526,7 @@ class Machine(ProgramState):
         if not dot:
             if root in self.own and stored is not OWN_FUNCTION:
                 self.drop(f"{root!r} is called, which the program assigned", start, surely=bool(named))
-            return Unknown(positional) if name in PASS_THROUGH_FUNCTIONS else UNKNOWN
+            return OpaqueObject(positional) if name in PASS_THROUGH_FUNCTIONS else UNKNOWN
         is_simple = (
             isinstance(stored, (list, dict)) and last == suffix and not (self.control or self.ways.open)
         )
