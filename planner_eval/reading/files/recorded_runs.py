@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import count
+from itertools import count, filterfalse
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
@@ -280,14 +280,13 @@ def _number_all(records: Records, trials: Sequence[Trial | None]) -> Sequence[Tr
     for trial in trials:
         if trial is not None:
             numbers[trial.task].add(trial.number)
-    numbered = []
-    for record, trial in zip(records, trials, strict=True):
-        if trial is None and record.id is not None and record.id in numbers:
-            number = next(text for text in map(str, count()) if text not in numbers[record.id])
-            numbers[record.id].add(number)
-            trial = Trial(record.id, number)
-        numbered.append(trial)
-    return numbered
+    unused = {task: filterfalse(taken.__contains__, map(str, count())) for task, taken in numbers.items()}
+    return [
+        Trial(record.id, next(unused[record.id]))
+        if trial is None and record.id in unused and record.id
+        else trial
+        for record, trial in zip(records, trials, strict=True)
+    ]
 
 
 def _share_ids(file: PlanFile) -> bool:
