@@ -18,6 +18,7 @@ from planner_eval.curation.audit.words import (
     MAX_MENTIONS,
     MIN_NAME_LETTERS,
     QUOTED,
+    TABLES,
     aliases,
     are_related_forms,
     is_denied,
@@ -378,27 +379,16 @@ def _read_glosses(value: Value, parameter: Parameter) -> dict[str, list[str]]:
 
 # ----------------------------------------------------------------------
 # Whether a question may say a name by another that no table knows: as an airport's, or spelled otherwise.
-_ORIGIN_WORDS, _DESTINATION_WORDS = (
-    frozenset(("from", "origin", "departure")),
-    frozenset(("to", "destination", "arrival")),
-)
-_ROUTE_WORDS = _ORIGIN_WORDS | _DESTINATION_WORDS
-_PLACE_WORDS = _ROUTE_WORDS | frozenset(("city", "town", "location", "airport", "place", "where", "station"))
+_PLACE_WORDS = word_set("place_words")
 _CAPITALISED_WORD = r"[A-Z][\w'’.-]{0,40}+"
 _PLACE_NAME = re.compile(
     rf"\b(?P<way>from|out of|leaving|departing|to|into|for|towards?|in|at|via|near|by|and)\ (?:the\ )?"
     rf"(?P<name>{_CAPITALISED_WORD}"
     rf"(?:\ (?:(?:de|la|le|di|du|del|da|von|van|der|of)\ ){{0,2}}{_CAPITALISED_WORD}){{0,4}}+)"
 )
-_DIRECTION_WORDS = {
-    "from": _ORIGIN_WORDS,
-    "out of": _ORIGIN_WORDS,
-    "leaving": _ORIGIN_WORDS,
-    "departing": _ORIGIN_WORDS,
-    "to": _DESTINATION_WORDS,
-    "into": _DESTINATION_WORDS,
-    "for": _DESTINATION_WORDS,
-}
+_ROUTES: dict[str, list[str]] = {way: words.split() for way, words in TABLES["routes"].items()}
+"""Words before a place, and those of arguments that it is then for."""
+_ROUTE_WORDS = {word for words in _ROUTES.values() for word in words}
 _FLIGHT_WORDS = re.compile(
     r"\b(?:fl(?:y|ies|ew|own|ying|ights?)|planes?|airports?|airlines?|take-?off|layover|boarding)\b", re.I
 )
@@ -431,8 +421,8 @@ def find_other_place_name(argument: str, question: Question, claimed: Sequence[S
     flies = _FLIGHT_WORDS.search(question.text) is not None
     for match in islice(_PLACE_NAME.finditer(question.text), MAX_MENTIONS):
         span = (match.start("name"), match.start("name") + len(match["name"].rstrip(".")))
-        direction = _DIRECTION_WORDS.get(match["way"], frozenset[str]())
-        if (argument_words & _ROUTE_WORDS and not argument_words & direction) or any(
+        direction = _ROUTES.get(match["way"], ())
+        if (argument_words & _ROUTE_WORDS and argument_words.isdisjoint(direction)) or any(
             _overlaps(span, other) for other in claimed
         ):
             continue

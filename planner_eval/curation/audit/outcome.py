@@ -12,6 +12,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line_json
 from planner_eval.benchmarks.datasets.mathqa import read_options as written_options
 from planner_eval.curation.audit.subject import AuditedRecord, ExpectedAnswer
+from planner_eval.curation.audit.words import TABLES
 from planner_eval.execution.answers import answers_match
 from planner_eval.execution.trace import CallTrace, Trace
 from planner_eval.plan.model import Call
@@ -37,8 +38,7 @@ _OPTION = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve"
-_NUMBER_WORDS = {word: value for value, word in enumerate(_NUMERALS.split(" "))}
+_NUMBER_WORDS: dict[str, int] = TABLES["numbers"]
 
 
 _MAX_OPTIONS = 26

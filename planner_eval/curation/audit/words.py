@@ -44,10 +44,7 @@ QUOTED = re.compile(
 _MAX_WORD_CHARACTERS = 60
 """A word of more characters is kept as it is."""
 
-_ENDINGS = (
-    ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("ing", ""), ("ied", "y"),
-    ("ed", ""), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
-)  # fmt: skip
+_ENDINGS: dict[str, str] = TABLES["endings"]
 FUNCTION_WORDS = word_set("function_words")
 """English words that stand in every text and tell nothing of its matter."""
 
@@ -105,7 +102,7 @@ def stem(word: str) -> str:
         return bare.lstrip("0") or "0"
     if len(bare) > _MAX_WORD_CHARACTERS:
         return bare
-    for ending, instead in _ENDINGS:
+    for ending, instead in _ENDINGS.items():
         if bare.endswith(ending) and len(bare) - len(ending) >= 2 + (len(ending) > 1):
             return bare.removesuffix(ending) + instead
     return bare
@@ -192,7 +189,7 @@ def is_readable(text_words: Sequence[Word]) -> bool:
 
 # ----------------------------------------------------------------------
 # Whether a question speaks of a flag, by the words of the argument's name, and whether it denies it.
-OPPOSITES = {"private": "public", "public": "private", "inclusive": "exclusive", "asc": "desc"}
+OPPOSITES: dict[str, str] = TABLES["flag_contraries"]
 """Words that say the contrary of another."""
 _FLAG_FILLER_WORDS = word_set("flag_filler_words")
 """Words of names that say nothing of the matter."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from planner_eval.base.text import format_ordinal, one_line, words_of_name
 from planner_eval.catalogs.catalog import Catalog, Tool
-from planner_eval.curation.audit.words import TABLES
+from planner_eval.curation.audit.words import TABLES, word_set
 from planner_eval.curation.make.record import Made
 from planner_eval.plan.model import (
     WHOLE_RESULT_NAMES,
@@ -205,8 +205,7 @@ def format_list(items: list[str]) -> str:
 # over such questions says little of how models understand people.
 _ORDINALS = (*TABLES["ordinals"],)[:12]
 
-_FLAG_VERBS = ("has", "have", "is", "are", "with", "include", "includes", "add", "allow", "allows", "enable")
-"""Words that a flag's name begins with, and that say nothing where it is off."""
+_FLAG_VERBS = word_set("flag_verbs")
 
 
 def phrase_request(task: Made, plain: Callable[[str], bool] = lambda text: True) -> str:

@@ -237,14 +237,14 @@ def figures(needs: Skeleton) -> dict[str, int]:
     >>> figures(((), (0,), (0,), (1, 2)))
     {'calls': 4, 'depth': 3, 'width': 2, 'components': 1, 'reuse': 1}
     """
-    placed = levels([list(producers) for producers in needs])
+    placed = levels(needs)
     sizes = [placed.count(level) for level in set(placed)]
     return {
         "calls": len(needs),
         "depth": len(sizes),
         "width": max(sizes, default=0),
-        "components": len(set(component_leaders([list(producers) for producers in needs]))),
-        "reuse": sum(max(0, len(users) - 1) for users in consumers_of(needs)),
+        "components": len(set(component_leaders(needs))),
+        "reuse": _count_reuse(consumers_of(needs)),
     }
 
 
@@ -289,41 +289,45 @@ class _GrowingSkeleton:
     def __init__(self, calls: int, deep: int, most_in: int, random: Random) -> None:
         self.deep, self.most_in, self.random = deep, most_in, random
         self.needs: list[set[int]] = [set() for _ in range(calls)]
-        self.users: list[set[int]] = [set() for _ in range(calls)]
+
+    @property
+    def users(self) -> list[list[int]]:
+        """For each call those that take its output."""
+        return consumers_of(self.needs)
 
     @property
     def again(self) -> int:
         """How often outputs are used again."""
-        return sum(max(0, len(consumers) - 1) for consumers in self.users)
+        return _count_reuse(self.users)
 
-    def join(self, producer: int, consumer: int) -> None:
-        """Give a call's output to another."""
-        self.needs[consumer].add(producer)
-        self.users[producer].add(consumer)
+    def levels(self) -> tuple[list[int], list[int]]:
+        """How many calls stand above each in the longest way, and how many below."""
+        return levels([*map(sorted, self.needs)]), levels(self.users)
 
     def hang(self, index: int, placed: Sequence[int], *, branch: bool) -> None:
         """Join a further call to one that stands: as a producer of it, or as a consumer beside others."""
-        below, above = ranks(self.users), ranks(self.needs)
-        free = [p for p in placed if len(self.needs[p]) < self.most_in and below[p] < self.deep]
-        served = [p for p in placed if self.users[p] and above[p] < self.deep] if branch else []
+        (above, below), users = self.levels(), self.users
+        free = [p for p in placed if len(self.needs[p]) < self.most_in and below[p] + 1 < self.deep]
+        served = [p for p in placed if users[p] and above[p] + 1 < self.deep] if branch else []
         if served:
-            self.join(self.random.choice(served), index)
+            self.needs[index].add(self.random.choice(served))
         elif free:
-            self.join(index, self.random.choice(free))
+            self.needs[self.random.choice(free)].add(index)
 
     def reuse(self) -> None:
         """Give an output that is used already to one call more, which may not make the plan deeper."""
-        below, above = ranks(self.users), ranks(self.needs)
+        (above, below), users = self.levels(), self.users
         indices = range(len(self.needs))
         pairs = [
             (p, c)
             for p in indices
             for c in indices
-            if p != c and self.users[p] and c not in self.users[p] and len(self.needs[c]) < self.most_in
-            and above[p] + below[c] <= self.deep and not _has_path(self.users, c, p)
+            if p != c and users[p] and c not in users[p] and len(self.needs[c]) < self.most_in
+            and above[p] + below[c] + 1 < self.deep and not _has_path(users, c, p)
         ]  # fmt: skip
         if pairs:
-            self.join(*self.random.choice(pairs))
+            producer, consumer = self.random.choice(pairs)
+            self.needs[consumer].add(producer)
 
 
 def _grow_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | None:
@@ -344,7 +348,7 @@ def _grow_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | N
     branches = 0 if wishes.single else random.randint(0, reuse_count)
     skeleton = _GrowingSkeleton(calls, deep, most_in, random)
     for index in range(1, deep):  # the first piece is as deep as is wanted
-        skeleton.join(index - 1, index)
+        skeleton.needs[index].add(index - 1)
     for index in range(deep + pieces - 1, calls):
         skeleton.hang(index, range(index), branch=skeleton.again < branches)
     while skeleton.again < reuse_count:
@@ -360,19 +364,12 @@ def _draw_between(bound: Range, least: int, most: int, random: Random) -> int | 
     return random.randint(low, high) if low <= high else None
 
 
-def ranks(neighbours: Sequence[Collection[int]]) -> list[int]:
-    """For each call how many calls the longest way has that ends with it."""
-    ranks: dict[int, int] = {}
-
-    def rank(index: int) -> int:
-        if index not in ranks:
-            ranks[index] = 1 + max((rank(neighbour) for neighbour in neighbours[index]), default=0)
-        return ranks[index]
-
-    return [rank(index) for index in range(len(neighbours))]
+def _count_reuse(users: Sequence[Collection[int]]) -> int:
+    """How often outputs are used by a further call."""
+    return sum(max(0, len(consumers) - 1) for consumers in users)
 
 
-def _has_path(users: list[set[int]], start: int, end: int) -> bool:
+def _has_path(users: Sequence[Collection[int]], start: int, end: int) -> bool:
     waiting, seen = [start], set[int]()
     while waiting:
         index = waiting.pop()

@@ -15,8 +15,8 @@ from planner_eval.base.text import words_of_name
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.curation.coverage import MAX_LINKS, find_possible_links
-from planner_eval.curation.make.skeletons import Skeleton, ranks
-from planner_eval.plan.graph import blocked_positions
+from planner_eval.curation.make.skeletons import Skeleton
+from planner_eval.plan.graph import blocked_positions, levels
 from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan
 from planner_eval.plan.structure import consumers_of
 
@@ -72,7 +72,9 @@ class ToolGraph:
             self._by_name()
         if join != "name":
             self._by_type(by_type_alone=join == "type")
-        self.consumers: tuple[tuple[int, ...], ...] = self._joined_to()
+        self.consumers: list[list[int]] = [[] for _ in self.tools]
+        for u, v in sorted(self._ways):
+            self.consumers[u].append(v)
 
     @cached_property
     def topics(self) -> tuple[frozenset[str], ...]:
@@ -84,12 +86,6 @@ class ToolGraph:
         counts = Counter(word for words in words_by_tool for word in words)
         most = max(2, len(self.tools) * MAX_TOPIC_SHARE)
         return tuple(frozenset(word for word in words if counts[word] <= most) for words in words_by_tool)
-
-    def _joined_to(self) -> tuple[tuple[int, ...], ...]:
-        consumers: list[list[int]] = [[] for _ in self.tools]
-        for u, v in sorted(self._ways):
-            consumers[u].append(v)
-        return tuple(map(tuple, consumers))
 
     def _by_name(self) -> None:
         links = find_possible_links(self.tools)
@@ -147,7 +143,7 @@ class ToolGraph:
     @cached_property
     def heights(self) -> tuple[float, ...]:
         """For each tool the calls of the longest chain that begins with it; infinite where it comes back."""
-        circular = set(blocked_positions([list(consumers) for consumers in self.consumers]))
+        circular = blocked_positions(self.consumers)
         heights: dict[int, float] = dict.fromkeys(circular, math.inf)
 
         def height(index: int) -> float:
@@ -176,18 +172,15 @@ class ToolGraph:
     @cached_property
     def most_in(self) -> int:
         """The most calls whose outputs one call can take."""
-        return max((len(self.slots(v)) for v in range(len(self.tools))), default=0)
-
-    def slots(self, tool: int) -> frozenset[str]:
-        """The parameters of a tool that some output goes into."""
-        return self._slots[tool]
+        return max(map(len, self.slots), default=0)
 
     @cached_property
-    def _slots(self) -> tuple[frozenset[str], ...]:
+    def slots(self) -> list[set[str]]:
+        """Of each tool the parameters that some output goes into."""
         slots: list[set[str]] = [set() for _ in self.tools]
         for (_, v), connections in self._ways.items():
             slots[v].update(connection.parameter for connection in connections)
-        return tuple(map(frozenset, slots))
+        return slots
 
 
 def _joinable_outputs(tool: Tool, *, by_type_alone: bool) -> list[tuple[Path, Type]]:
@@ -215,7 +208,6 @@ def _can_join(output_type: Type, parameter_type: Type, *, named: bool, by_type_a
     return (
         named
         or by_type_alone
-        or bool(output_kinds & parameter_kinds & _TYPES_JOINED_ALONE)
         or bool(output_kinds & _TYPES_JOINED_ALONE and parameter_kinds & _TYPES_JOINED_ALONE)
     )
 
@@ -307,7 +299,7 @@ class _ToolSearch:
         self.needs, self.graph, self.fillable, self.random = needs, graph, fillable, random
         self.scope, self.pins, self.without = scope, pins, without
         self.users = consumers_of(needs)
-        self.below = ranks(self.users)
+        self.below = levels(self.users)
         self.nodes: list[Node] = []
         self.steps = 0
 
@@ -350,9 +342,9 @@ class _ToolSearch:
         tools = [
             tool
             for tool in tools
-            if graph.heights[tool] >= self.below[index]
-            and len(graph.slots(tool)) >= len(producers)
-            and (most < 2 or any(len(graph.slots(v)) >= most for v in graph.consumers[tool]))
+            if graph.heights[tool] > self.below[index]
+            and len(graph.slots[tool]) >= len(producers)
+            and (most < 2 or any(len(graph.slots[v]) >= most for v in graph.consumers[tool]))
             and self._in_scope(tool)
         ]
         self.random.shuffle(tools)

@@ -19,6 +19,7 @@ from planner_eval.base.text import parse_day, words_of_name
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.values import normalise_number
+from planner_eval.curation.audit.words import TABLES, word_set
 from planner_eval.execution.worlds.database import from_stored_value, quote_name, select, to_stored_value
 from planner_eval.execution.worlds.definition import Api, Argument, CallError
 from planner_eval.execution.worlds.generic import is_filler
@@ -170,7 +171,7 @@ _VALUES_BY_NAME: Mapping[str, Sequence[str]] = {
 }
 """Texts for parameters of which nothing but the name is known, by a word of it."""
 
-_CODE_WORDS = frozenset({"id", "ids", "code", "number", "no", "key", "reference", "pin", "token"})
+_CODE_WORDS = word_set("code_words")
 
 EXAMPLE_RATE = 0.6
 """How often an example or default of the catalog is taken where another value could be."""
@@ -375,12 +376,6 @@ def _draw_fields(kind: Type, random: Random, deep: int) -> Any:
     return NO_VALUE if not values or NO_VALUE in values.values() else values
 
 
-_BEGIN_END_WORDS = (
-    ("start", "end"), ("from", "to"), ("check in", "check out"), ("departure", "return"),
-    ("pickup", "dropoff"), ("begin", "end"), ("min", "max"),
-)  # fmt: skip
-
-
 def order_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values of which what ends comes after what begins, by the parameters' names.
 
@@ -389,7 +384,7 @@ def order_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     sorted_values = dict(values)
     names_by_words = {" ".join(words_of_name(name)): name for name in values}
-    for first, last in _BEGIN_END_WORDS:
+    for first, last in TABLES["ends"].items():
         for words, name in names_by_words.items():
             end = names_by_words.get(re.sub(rf"\b{first}\b", last, words, count=1), name)
             start_value, end_value = sorted_values[name], sorted_values[end]

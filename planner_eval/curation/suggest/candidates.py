@@ -12,7 +12,7 @@ from planner_eval.base.text import differing_letters, edit_distance, is_swap, wo
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.check import find_tool
 from planner_eval.catalogs.value_errors import is_compatible
-from planner_eval.curation.audit.words import TABLES
+from planner_eval.curation.audit.words import TABLES, word_set
 from planner_eval.curation.suggest.faults import has_declared_output
 from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan, Ref, references
 
@@ -172,8 +172,8 @@ def _are_synonyms(word: str, other: str) -> bool:
     return word in _SYNONYM_GROUP and _SYNONYM_GROUP[word] == _SYNONYM_GROUP.get(other)
 
 
-_NEGATIONS = frozenset(["no", "not", "non", "without", "never", "except", "free", "un", "t", "nor"])
-_NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "not", "no", "anti", "de", "mis", "ex")
+_NEGATIONS = word_set("negations")
+_NEGATIVE_PREFIXES = word_set("negative_prefixes")
 _OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in TABLES["contraries"].split())
 _KNOWN_WORDS = frozenset({*_SYNONYM_GROUP, *(word for pair in _OPPOSITES for word in pair)})
 

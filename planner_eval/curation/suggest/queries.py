@@ -11,7 +11,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.catalog import Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.dates import normalise_date, possible_dates
-from planner_eval.curation.audit.words import QUOTED, word_set
+from planner_eval.curation.audit.words import QUOTED, TABLES, word_set
 from planner_eval.curation.suggest.candidates import words
 from planner_eval.curation.suggest.values import (
     CURRENCIES,
@@ -53,7 +53,7 @@ _AMOUNT_WORDS = word_set("money_words")
 _MAX_DESCRIPTION_CHARACTERS = 2_000
 _PERCENT_FORMS = frozenset(form for form, unit in CURRENCIES.items() if unit == "percent")
 _CURRENCY_FORMS = frozenset(CURRENCIES) - _PERCENT_FORMS
-_MULTIPLIER_WORDS = frozenset(["k", "m", "bn", "dozen", "dozens", "hundreds", "thousands", "millions"])
+_MULTIPLIER_WORDS = word_set("multiplier_words")
 _DURATION_WORDS = frozenset(
     f"{unit}{end}"
     for unit in ("second", "minute", "hour", "day", "night", "week", "month", "year")
@@ -73,20 +73,11 @@ _NAME = re.compile(
 _LIST = re.compile(r"\[[^\[\]]{1,2000}+\]|\[(?:[^\[\]]{0,50}\[[^\[\]]{0,200}+\]){1,50}[^\[\]]{0,50}\]")
 _WORD = re.compile(r"[^\W_]{1,60}+")
 
-_DIRECTION_WORDS = {
-    "from": "from origin departure start source leaving pickup begin sender",
-    "to": "to destination arrival target end recipient dropoff receiver where",
-    "in": "city location area place region country where town state",
-    "at": "location place restaurant time venue name",
-    "near": "location area city place",
-    "for": "name title movie city passengers guests seats people",
-    "of": "name title city country",
-    "by": "artist author director singer starring",
-    "with": "name",
+_DIRECTION_WORDS: dict[str, frozenset[str]] = {
+    word: frozenset(words.split()) for word, words in TABLES["directions"].items()
 }
 """Words before a value, and the words of arguments that it is then for."""
 
-_ROUTE_WORDS = {lead: frozenset(_DIRECTION_WORDS[lead].split()) for lead in ("from", "to")}
 _MAX_WORDS_AFTER_DIRECTION = 5
 """Words before a value among which the last ``from`` or ``to`` says where it belongs."""
 
@@ -103,6 +94,7 @@ _EXCLUDING_WORDS = word_set("excluding_words")
 """Words before a value in its sentence that say that it is not, or no longer, what is wanted."""
 _SENTENCE_END = re.compile(r"[.!?;](?=\s)|\n")
 
+_CAPITALISED_WORDS = word_set("capitalised_words")
 _COMMON_WORDS = word_set("common_words")
 """Words of any English sentence: a question that has one need not mean the allowed value called so."""
 
@@ -201,7 +193,7 @@ def _context_score(around: _Context, argument_words: frozenset[str]) -> float:
         len(argument_words), 1
     )
     more = 0.3 * share
-    if before and any(word in argument_words for word in _DIRECTION_WORDS.get(before[-1], "").split()):
+    if before and argument_words & _DIRECTION_WORDS.get(before[-1], frozenset()):
         more += 0.25
     return more
 
@@ -223,8 +215,8 @@ def _is_meant_elsewhere(
     for direction, opposite in (("from", "to"), ("to", "from")):
         if (
             lead == direction
-            and argument_words & _ROUTE_WORDS[opposite]
-            and not argument_words & _ROUTE_WORDS[direction]
+            and argument_words & _DIRECTION_WORDS[opposite]
+            and not argument_words & _DIRECTION_WORDS[direction]
         ) or (direction in argument_words and opposite not in argument_words and lead != direction):
             return True
     return False
@@ -408,9 +400,6 @@ def _texts(query: str) -> Iterator[_Candidate]:
         yield _Candidate(match[0].replace(",", ""), *match.span(), 0.3, "a number")
     for match in _NAME.finditer(_blank_out(bare, _CODE)):
         text = match[0].rstrip(".,'’").removesuffix("'s").removesuffix("’s")
-        if text[:1].isupper() and len(text) > 1 and text not in _NOT_NAMES:
+        if text[:1].isupper() and len(text) > 1 and text not in _CAPITALISED_WORDS:
             first = bare[: match.start()].rstrip()[-1:] in ("", ".", "!", "?", "\n")
             yield _Candidate(text, match.start(), match.start() + len(text), 0.2 if first else 0.45, "a name")
-
-
-_NOT_NAMES = frozenset(["ID", "IDs", "I'm", "I'd", "I'll", "I've", "Id", "URL", "ATM", "USD", "API"])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
+from planner_eval.curation.audit.words import word_set
 from planner_eval.curation.suggest.candidates import NameIndex, find_stray_words, name_similarity, words
 from planner_eval.plan.model import Call
 
@@ -16,6 +17,7 @@ MAX_TOOLS = 20
 MAX_NAME_CHARACTERS = 40
 """Characters of a name in a sentence."""
 
+_MEANINGLESS_NAMES = word_set("meaningless_names")
 MIN_LETTER_SIMILARITY = 0.4
 """How alike names are before it is told, and before it says which is which."""
 
@@ -100,7 +102,7 @@ def describe_stray_words(call: Call, tool: Tool) -> str | None:
 def is_meaningless_name(name: str) -> bool:
     """Whether an argument's name tells nothing of what it holds, as ``arg_0`` and ``x`` do."""
     bare = "".join(word for word in words(name) if not word.isdecimal())
-    return len(bare) < 2 or bare in ("arg", "num", "value", "param", "input", "number", "text", "string")
+    return len(bare) < 2 or bare in _MEANINGLESS_NAMES
 
 
 def is_other_word(name: str, other: str) -> bool:

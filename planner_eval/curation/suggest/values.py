@@ -57,15 +57,10 @@ _MEANINGFUL_SIGNS = re.compile(r"[^\w\s.,:;/'\"`()\[\]{}-]|(?<!\w)-|-(?!\w)")
 _NUMBER_WITH_UNIT = re.compile(
     rf"(?:([^\W\d_]{{1,30}}|[$€£¥%])\s*)?({_DIGITS})(?:\s*([^\W\d_]{{1,30}}|[$€£¥%]))?"
 )
-_UNIT_FORMS = {
-    "dollar": ("$", "usd", "dollars"),
-    "euro": ("€", "eur", "euros"),
-    "pound": ("£", "gbp", "pounds"),
-    "yen": ("¥", "jpy"),
-    "percent": ("%", "percentage"),
+CURRENCIES: dict[str, str] = {
+    form: unit for unit, forms in TABLES["unit_forms"].items() for form in (unit, *forms)
 }
-CURRENCIES = {form: unit for unit, forms in _UNIT_FORMS.items() for form in (unit, *forms)}
-_NO_UNIT = frozenset(["k", "m", "b", "bn", "dozen", "than", "over", "under", "about", "below", *SCALES])
+_NO_UNIT = word_set("no_unit_words")
 """Words beside a number that make another number of it, and are no unit."""
 
 _COUNTED_NOUN = re.compile(r"\b(?:in|of|many)\s+([^\W\d_]+)")
