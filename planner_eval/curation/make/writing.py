@@ -9,6 +9,9 @@ from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.benchmarks.appbench.reading import gold_of as appbench_gold
+from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.functionchat.reading import gold_of as functionchat_gold
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.writers import function_definition, write_tools
 from planner_eval.curation.make.batch import MakeStep
@@ -220,30 +223,15 @@ def _choose_output(call: Call) -> tuple[str, ...]:
 
 def _appbench_record(task: Made) -> Record:
     plan = task.plan
-    lines = write(plan, "appbench").split("\n")
-    bare = [
-        line.removeprefix(f"{call.app}: [").removesuffix("]")
-        for line, call in zip(lines, plan.calls, strict=True)
-    ]
     literals = {
         name: value for call in plan.calls for name, value in call.arguments if not isinstance(value, Ref)
     }
     output = {
-        "used_app": [call.app for call in plan.calls],
-        "used_api": [
-            {call.name: {name: _format_argument(value) for name, value in call.arguments}}
-            for call in plan.calls
-        ],
-        "result_arguments": [list(call.returns) for call in plan.calls],
-        "api_results": bare,
+        **appbench_gold(Sample(task.id, gold={}), plan),
         "middle_arguments": list(dict.fromkeys(str(edge.path[0]) for edge in plan.edges)),
         "user_aware_arguments": literals,
     }
     return {"input": task.query, "output": output}
-
-
-def _format_argument(value: Value) -> Any:
-    return str(value.path[0]) if isinstance(value, Ref) else value
 
 
 # ---------------------------------------------------------------- ComplexFuncBench, FunctionChat-Bench
@@ -314,8 +302,7 @@ def _fit_functionchat(task: Made) -> Made | Refusal:
 
 
 def _functionchat_record(task: Made) -> Record:
-    call = task.plan.calls[0]
-    return {"name": call.name, "arguments": json.dumps(dict(call.arguments), ensure_ascii=False)}
+    return functionchat_gold(Sample(task.id, gold={}), task.plan)
 
 
 # ----------------------------------------------------------------------
@@ -352,7 +339,10 @@ def _function_records(tasks: Sequence[Made], catalog: Catalog, seed: int) -> lis
                     {"serial_num": serial_number, "content": task.query} for serial_number, task in numbered
                 ],
                 "ground_truth": [
-                    {"serial_num": serial_number, "content": _format_gold_call(task)}
+                    {
+                        "serial_num": serial_number,
+                        "content": json.dumps(_functionchat_record(task), ensure_ascii=False),
+                    }
                     for serial_number, task in numbered
                 ],
                 "acceptable_arguments": [
@@ -362,12 +352,6 @@ def _function_records(tasks: Sequence[Made], catalog: Catalog, seed: int) -> lis
             }
         )
     return records
-
-
-def _format_gold_call(task: Made) -> str:
-    call = task.plan.calls[0]
-    arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
-    return json.dumps({"name": call.name, "arguments": arguments}, ensure_ascii=False)
 
 
 def _draw_tool_lists(tool: Tool, catalog: Catalog, random: Random) -> Iterator[Record]:
