@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_files import read_json
-from planner_eval.base.resources import folder
 from planner_eval.base.text import format_count, one_line, shorten
-from planner_eval.benchmarks.judging import PromptFile, fill, find_template
+from planner_eval.benchmarks.judging import PromptFile, find_template
 from planner_eval.curation.make.descriptions import describe_plan, phrase_request
 from planner_eval.curation.make.question_checks import (
     ENGLISH,
@@ -42,7 +41,7 @@ from planner_eval.models.pipelines.pipeline import (
     system_message,
     user_message,
 )
-from planner_eval.models.pipelines.setup import refuse_sampling
+from planner_eval.models.pipelines.setup import Prompts, our_prompts, refuse_sampling
 from planner_eval.models.predict.predict import run_all, run_coroutine
 from planner_eval.models.predict.run import AskOptions, Job, Journal, finished_rows, job_keys
 from planner_eval.models.replies import Model, Reply
@@ -60,28 +59,12 @@ from planner_eval.reading.dialects.finding.find import strip_thoughts
 # ----------------------------------------------------------------------
 # What models are asked with that write and judge questions: our texts, or a user's in place of them.
 _PROMPT_FIELDS: Mapping[str, tuple[str, ...]] = {
-    "question": ("language", "most", "begin", "end"),
-    "again": ("reasons",),
-    "quality": ("language", "begin", "end"),
-    "quality-again": (),
+    "making/question": ("language", "most", "begin", "end"),
+    "making/again": ("reasons",),
+    "making/quality": ("language", "begin", "end"),
+    "making/quality-again": (),
 }
-"""The texts, ``data/prompts/making/NAME.txt``, and what is filled into each."""
-
-
-class Prompts(NamedTuple):
-    """What is asked, in words.
-
-    Args:
-        texts: Name → text.
-        origins: Name → ``"own"``, or the file's name and sha256.
-    """
-
-    texts: Mapping[str, str]
-    origins: Mapping[str, str]
-
-    def fill(self, name: str, **fields: str) -> str:
-        """A text with its fields filled in; what is put in is never looked at again."""
-        return fill(self.texts[name], fields)
+"""The texts, ``data/prompts/NAME.txt``, and what is filled into each."""
 
 
 def read_prompts(directory: Path | None = None) -> Prompts:
@@ -93,30 +76,23 @@ def read_prompts(directory: Path | None = None) -> Prompts:
     Raises:
         InputError: it is no folder, holds none of these files, or one that lacks a field.
 
-    >>> read_prompts().origins["question"]
+    >>> read_prompts().origins["making/question"]
     'own'
     """
-    prompt_folder = folder("data") / "prompts" / "making"
-    texts = {
-        name: (prompt_folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in _PROMPT_FIELDS
-    }
+    own = our_prompts(_PROMPT_FIELDS)
     if directory is None:
-        return Prompts(texts, dict.fromkeys(texts, "own"))
+        return own
     if not directory.is_dir():
         raise InputError(f"{directory} is not a folder of prompts")
     templates = {
         name: template
         for name, fields in _PROMPT_FIELDS.items()
-        if (template := find_template(directory, PromptFile(f"making/{name}.txt", fields))) is not None
+        if (template := find_template(directory, PromptFile(f"{name}.txt", fields))) is not None
     }
     if not templates:
-        names = ", ".join(f"{name}.txt" for name in _PROMPT_FIELDS)
+        names = ", ".join(f"{name.partition('/')[2]}.txt" for name in _PROMPT_FIELDS)
         raise InputError(f"{directory} has no prompt for questions: expected {names}")
-    origins = {name: f"{template.name} {template.sha256}" for name, template in templates.items()}
-    return Prompts(
-        {**texts, **{name: template.text for name, template in templates.items()}},
-        {**dict.fromkeys(texts, "own"), **origins},
-    )
+    return own.with_templates(templates)
 
 
 # ----------------------------------------------------------------------
@@ -244,7 +220,7 @@ def write_question(task: Made, settings: QuestionSettings) -> Steps:
             shortcomings = [_low_score_fault(verdict, settings.threshold)]
             attempt["lacks"] = [lack._asdict() for lack in shortcomings]
         reasons = "\n".join(f"- {one_line(lack.message, _MAX_SHOWN_CHARACTERS)}" for lack in shortcomings)
-        retry_prompt = settings.texts.fill("again", reasons=reasons)
+        retry_prompt = settings.texts.fill("making/again", reasons=reasons)
         talk += [assistant_message(attempt["text"] or "\u2026"), user_message(retry_prompt)]
     last_reasons = "; ".join(lack.message for lack in shortcomings)
     message = f"none of {format_count(len(tried), 'attempt')} passed; the last failed: {last_reasons}"
@@ -261,7 +237,9 @@ def opening_messages(task: Made, settings: QuestionSettings, description: str) -
     plans = [describe_plan(example) for example in settings.examples]
     begin, end = fence(description, *plans)
     questions = format_count(max_questions(task.plan), "question")
-    text = settings.texts.fill("question", language=settings.language, most=questions, begin=begin, end=end)
+    text = settings.texts.fill(
+        "making/question", language=settings.language, most=questions, begin=begin, end=end
+    )
     talk = [system_message(text)]
     for example, plan in zip(settings.examples, plans, strict=True):
         talk += [user_message(f"{begin}\n{plan}\n{end}"), assistant_message(example.query)]
@@ -339,7 +317,7 @@ def _ask_judge(
 ) -> Generator[Request | CallRequest, Reply | Observations, Verdict | None]:
     """What the judge says; it is asked once more where it says nothing that can be read."""
     begin, end = fence(description, text)
-    rules = settings.texts.fill("quality", language=settings.language, begin=begin, end=end)
+    rules = settings.texts.fill("making/quality", language=settings.language, begin=begin, end=end)
     material = f"Steps:\n{begin}\n{description}\n{end}\n\nRequest:\n{begin}\n{text}\n{end}"
     talk = [system_message(rules), user_message(material)]
     reply = yield from ask("quality", talk, router=True, **settings.judging)
@@ -348,7 +326,7 @@ def _ask_judge(
         return verdict
     talk += [
         assistant_message(one_line(reply.text, _MAX_SHOWN_CHARACTERS) or "\u2026"),
-        user_message(settings.texts.fill("quality-again")),
+        user_message(settings.texts.fill("making/quality-again")),
     ]
     reply = yield from ask("quality", talk, router=True, **settings.judging)
     return read_verdict(reply)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -322,18 +322,25 @@ class Prompts:
         """A text with its fields filled in, in one pass: what is put in is never looked at again."""
         return fill(self.texts[name], fields)
 
+    def with_templates(self, templates: Mapping[str, Template]) -> Prompts:
+        """The same with other texts in place of those of their names."""
+        texts = {name: template.text for name, template in templates.items()}
+        origins = {name: f"{template.name} {template.sha256}" for name, template in templates.items()}
+        return replace(self, texts={**self.texts, **texts}, origins={**self.origins, **origins})
 
-def our_prompts() -> Prompts:
+
+def our_prompts(names: Iterable[str] = _PROMPT_FIELDS) -> Prompts:
     """The texts that come along.
+
+    Args:
+        names: Which of them.
 
     >>> our_prompts().origins["callnavi/route"]
     'own'
     """
     prompt_folder = folder("data") / "prompts"
-    texts = {
-        name: (prompt_folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in _PROMPT_FIELDS
-    }
-    return Prompts(texts, dict.fromkeys(_PROMPT_FIELDS, "own"))
+    texts = {name: (prompt_folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in names}
+    return Prompts(texts, dict.fromkeys(texts, "own"))
 
 
 def read_prompts(directory: Path, model: str | None = None) -> Prompts:
@@ -352,7 +359,6 @@ def read_prompts(directory: Path, model: str | None = None) -> Prompts:
     """
     if not directory.is_dir():
         raise InputError(f"{directory} is not a folder of prompts")
-    own = our_prompts()
     files = dict(_PUBLISHED_FILES) | {
         name: PromptFile(f"{name}.txt", fields)
         for name, fields in _PROMPT_FIELDS.items()
@@ -368,11 +374,13 @@ def read_prompts(directory: Path, model: str | None = None) -> Prompts:
         raise InputError(
             f"{directory} holds no prompt: expected {names}, or our own names, such as callnavi/route.txt"
         )
-    texts = {**own.texts, **{name: template.text for name, template in templates.items()}}
-    origins = {name: f"{template.name} {template.sha256}" for name, template in templates.items()}
-    published_for = nestful.name if isinstance(nestful, Template) else ""
-    notes = tuple(_unread_messages(directory))
-    return Prompts(texts, {**own.origins, **origins}, published_for, str(directory), broken, notes)
+    return replace(
+        our_prompts().with_templates(templates),
+        published_for=nestful.name if isinstance(nestful, Template) else "",
+        folder=str(directory),
+        broken=broken,
+        notes=tuple(_unread_messages(directory)),
+    )
 
 
 def _try_read(read: Callable[[], Template | None]) -> Template | InputError | None:
