@@ -105,6 +105,10 @@ class Group:
     others: tuple[int, ...] = ()
 
 
+KINDS = ("plan", "values", "query", "words", "within")
+"""What is compared of a record, a column each."""
+
+
 class RecordKeys:
     """What tells the records of a set, or of two, apart; a few numbers a record, whatever its size."""
 
@@ -122,13 +126,11 @@ class RecordKeys:
         records = KeyedSet()
         for item in items:
             plan, question = item.plan, item.question
-            records.add(
-                self._of("plan", None if plan is None else self._plans.of(plan)),
-                self._of("values", None if plan is None else self._values.of(plan)),
-                self._of("query", None if question is None else question_template(question)),
-                self._of("words", None if question is None else question_words(question)),
-                self._of("within", item.within),
+            plan_texts = (None, None) if plan is None else (self._plans.of(plan), self._values.of(plan))
+            question_texts = (
+                (None, None) if question is None else (question_template(question), question_words(question))
             )
+            records.add(*map(self._of, KINDS, (*plan_texts, *question_texts, item.within)))
         return records
 
     def _of(self, kind: str, text: str | None) -> int:
@@ -145,7 +147,7 @@ class KeyedSet:
     __slots__ = ("_columns",)
 
     def __init__(self) -> None:
-        self._columns = tuple(array("q") for _ in range(5))
+        self._columns = tuple(array("q") for _ in KINDS)
 
     def __len__(self) -> int:
         return len(self._columns[0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, isfinite
 from typing import Any
 from unicodedata import normalize
 
@@ -125,6 +125,21 @@ def _split_number(match: re.Match[str]) -> tuple[str, str, int]:
     significant = digits.rstrip("0")
     scale = int(power or 0) - len(fraction) + len(digits) - len(significant)
     return ("-" if sign == "-" else "", significant, scale) if significant else ("", "", 0)
+
+
+def number_of(value: Any) -> float | None:
+    """A value as a number; None where it is none that a float holds, or a truth value.
+
+    >>> number_of(7), number_of(True), number_of("7"), number_of(10**400)
+    (7.0, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
 
 
 def normalise_boolean(value: Value) -> Value:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, shorten
+from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan, find_tool
 from planner_eval.curation.audit import (
     candidates,
@@ -22,13 +23,8 @@ from planner_eval.curation.audit import (
     votes,
 )
 from planner_eval.curation.audit.subject import AuditedRecord
-from planner_eval.plan.model import leaves
+from planner_eval.plan.model import Call, Diagnostic, Plan, Value, leaves
 from planner_eval.results.findings import CONFIDENCES, TOOL_CODES, Confidence, GoldFinding
-
-if TYPE_CHECKING:
-    from planner_eval.catalogs.catalog import Catalog
-    from planner_eval.plan.model import Call, Diagnostic, Plan, Value
-
 
 # ----------------------------------------------------------------------
 # Gold against the tools on offer: what a plan that may only use these could not say.
@@ -313,13 +309,11 @@ class FindingSelection(NamedTuple):
 
     def has(self, code: str) -> bool:
         """Whether a code is asked for."""
-        return (not self.select or code.startswith(self.select)) and not code.startswith(
-            self.ignore or ("\0",)
-        )
+        return (not self.select or code.startswith(self.select)) and not self.ignores(code)
 
     def ignores(self, code: str) -> bool:
         """Whether a code is one of those that are left out by name."""
-        return bool(self.ignore) and code.startswith(self.ignore)
+        return code.startswith(self.ignore)
 
     def sure(self, confidence: Confidence) -> bool:
         """Whether a finding is sure enough."""

@@ -8,9 +8,9 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_ordinal, shorten
-from planner_eval.comparison.policy.values import normalise_number
+from planner_eval.comparison.policy.values import normalise_number, number_of
 from planner_eval.curation.audit.question import read_question
-from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value, leaves
+from planner_eval.plan.model import Path, Plan, Template, Value, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
 CODES = ("gold.candidate", "gold.candidates")
@@ -151,11 +151,10 @@ def _distinctive_literals(plan: Plan) -> Iterator[tuple[int, str, Value]]:
 
 
 def _is_distinctive(value: Value) -> bool:
-    if isinstance(value, (bool, Ref, Unresolved)):
-        return False
     if isinstance(value, str):
         return len(value.strip()) >= 4
-    return isinstance(value, (int, float)) and (abs(value) >= _MIN_DISTINCTIVE_NUMBER or value != int(value))
+    number = number_of(value)
+    return number is not None and (abs(number) >= _MIN_DISTINCTIVE_NUMBER or not number.is_integer())
 
 
 def _lookup_key(value: Value) -> Any:

@@ -18,7 +18,7 @@ from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import shorten
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Type
-from planner_eval.comparison.policy.values import normalise_boolean, normalise_number
+from planner_eval.comparison.policy.values import normalise_boolean, normalise_number, number_of
 from planner_eval.curation.audit.dates import Moments, day_ground, is_adjacent_day, read_moment
 from planner_eval.curation.audit.literals import (
     amounts,
@@ -39,7 +39,7 @@ from planner_eval.curation.audit.near_misses import (
 )
 from planner_eval.curation.audit.question import Question, read_question
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, word_set, words
-from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
+from planner_eval.plan.model import Call, Path, Plan, Template, Value, contains_kind, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
 # ----------------------------------------------------------------------
@@ -488,9 +488,9 @@ def _find_near_miss(
 
 
 def _needs_ground(argument_value: Value, path: Path, value: Value) -> bool:
-    if isinstance(value, (Ref, Unresolved)) or not isinstance(value, (str, int, float, bool)):
-        return False
-    return not (isinstance(value, str) and contains_kind(argument_value, Template))
+    if isinstance(value, str):
+        return not contains_kind(argument_value, Template)
+    return isinstance(value, (int, float))
 
 
 def _declared_parameters(call: Call, catalog: Catalog | None) -> Mapping[str, Parameter]:
@@ -525,7 +525,7 @@ def _find_literal_ground(
 
 def _is_described(value: Value, parameter: Parameter) -> bool:
     """Whether the description of an argument holds a number, as its default or what it stands for."""
-    number = normalise_number(value)
-    if isinstance(number, bool) or not isinstance(number, (int, float)):
-        return False
-    return any(are_equal(amount.value, float(number)) for amount in amounts(parameter.description[:2000]))
+    number = number_of(normalise_number(value))
+    return number is not None and any(
+        are_equal(amount.value, number) for amount in amounts(parameter.description[:2000])
+    )

@@ -9,7 +9,7 @@ from math import pi
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.policy.values import normalise_number
+from planner_eval.comparison.policy.values import normalise_number, number_of
 from planner_eval.curation.audit.quantities import scientific_numbers
 from planner_eval.curation.audit.words import FUNCTION_WORDS, TABLES, Ground
 from planner_eval.plan.model import Call, Ref, Unresolved, Value, leaves
@@ -435,14 +435,15 @@ def is_stated_sequence(value: Value, amounts: Sequence[Amount]) -> bool:
     """
     if not isinstance(value, list) or not 3 <= len(value) <= _MAX_SEQUENCE:
         return False
-    if not all(isinstance(item, (int, float)) and not isinstance(item, bool) for item in value):
+    numbers = [number for item in value if (number := number_of(item)) is not None]
+    if len(numbers) < len(value):
         return False
-    step = value[1] - value[0]
+    step = numbers[1] - numbers[0]
     stated = {amount.value for amount in amounts}
     return (
-        {float(value[0]), float(value[-1])} <= stated
-        and (abs(step) == 1 or float(abs(step)) in stated)
-        and all(are_equal(right - left, step) for left, right in pairwise(value))
+        {numbers[0], numbers[-1]} <= stated
+        and abs(step) in {1, *stated}
+        and all(are_equal(right - left, step) for left, right in pairwise(numbers))
     )
 
 
@@ -531,8 +532,7 @@ CONSTANTS = frozenset(TABLES["formula_constants"])
 def is_arithmetic(call: Call) -> bool:
     """Whether a call is given nothing but numbers and references."""
     return all(
-        isinstance(value, (int, float, Ref, Unresolved))
-        or (isinstance(value, str) and not isinstance(normalise_number(value), str))
+        isinstance(normalise_number(value), (int, float, Ref, Unresolved))
         for _, argument in call.arguments
         for _, value in leaves(argument)
     )

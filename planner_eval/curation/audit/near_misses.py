@@ -21,6 +21,7 @@ from planner_eval.curation.audit.words import (
     TABLES,
     aliases,
     are_related_forms,
+    has_word,
     is_denied,
     is_misspelling,
     name_words,
@@ -152,7 +153,7 @@ def _find_near_word(value: str, question: Question, texts: Iterable[str]) -> Nea
         same = normalize_word(left).removesuffix("s") == normalize_word(right).removesuffix("s")
         if is_misspelling(low, other) and not same:
             written = " ".join(texts).casefold() if written is None else written
-            is_written = _has_word(written, other) and not _has_word(written, low)
+            is_written = has_word(written, other) and not has_word(written, low)
             full_name = value.replace(left, right)
             if _is_name_of_several(value, left) and full_name in question.spaced:
                 return NearMiss(full_name, "differs by one letter", "medium", True)
@@ -175,10 +176,6 @@ def _is_name_of(word: str, other: str) -> bool:
     """Whether one of two words is of a known name, and the other neither that nor a form of the word."""
     form, other_form = stem(word), stem(other)
     return form in name_words() and other_form not in name_words() and not are_related_forms(form, other_form)
-
-
-def _has_word(text: str, word: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def _is_subsequence(short: Sequence[str], long: Sequence[str]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from math import isclose
@@ -11,6 +10,7 @@ from typing import Any
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line_json
 from planner_eval.benchmarks.datasets.mathqa import read_options as written_options
+from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.subject import AuditedRecord, ExpectedAnswer
 from planner_eval.curation.audit.words import TABLES
 from planner_eval.execution.answers import answers_match
@@ -184,21 +184,6 @@ _PLAIN_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,4})?", re
 _NUMBER = re.compile(r"(?<![\w.])[-−–]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d++)(?:\.\d++)?")
 
 
-def number_of(value: Any) -> float | None:
-    """A value as a number; None where it is none that a float holds, or a truth value.
-
-    Args:
-        value: The value.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 def is_answer(answer: Any) -> bool:
     """Whether a record's field holds an answer: null and blanks are none.
 
@@ -258,7 +243,7 @@ def _highest_confidence(pairs: Any) -> Confidence | None:
 
 
 def _kind(value: Any) -> type:
-    return float if isinstance(value, (int, float)) and not isinstance(value, bool) else type(value)
+    return type(value) if number_of(value) is None else float
 
 
 def _text_mismatch_confidence(value: Any, gold: Any) -> Confidence | None:

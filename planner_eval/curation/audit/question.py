@@ -272,23 +272,14 @@ class Question:
         if offset < 0:
             return None
         first, last = (bisect_right(starts, position) - 1 for position in (offset, offset + len(compact) - 1))
-        if (
+        is_numbered = (
             any(c.isdecimal() for c in compact)
             and len(value_words) < _MIN_JOINED_CHARACTERS
             and compact[:1].isalpha()
-        ):
-            return (
-                self._span(first, last)
-                if starts[first] == offset and self._ends(last, offset, compact)
-                else None
-            )
-        is_whole = starts[first] == offset and self._ends(last, offset, compact)
-        is_inside = first == last and len(compact) > _MIN_JOINED_CHARACTERS
-        return self._span(first, last) if is_whole or is_inside else None
-
-    def _ends(self, last: int, offset: int, compact: str) -> bool:
-        """Whether a value ends where a word does."""
-        return self.words[last].plain == compact[self._compact[1][last] - offset :]
+        )
+        ends = self.words[last].plain == compact[starts[last] - offset :]
+        is_inside = first == last and len(compact) > _MIN_JOINED_CHARACTERS and not is_numbered
+        return self._span(first, last) if (starts[first] == offset and ends) or is_inside else None
 
     def _word(self, word: Word) -> Span | None:
         """Where a word stands, one of its family, a number that it says, or another name of it."""
@@ -297,21 +288,13 @@ class Question:
         if word.plain.isalpha() and (span := self._verbatim([word])) is not None:
             return span
         if word.form.isdecimal() and len(word.form) < 15:
-            return next(
-                (amount.span for amount in self.amounts if amount.value == int(word.form)),
-                None,
-            )
-        relative = next(
-            (
-                candidate
-                for candidate in self._families.get(word.form[:4], ())
-                if are_related_forms(candidate.form, word.form)
-            ),
-            None,
+            return next((amount.span for amount in self.amounts if amount.value == int(word.form)), None)
+        relatives = (
+            candidate.span
+            for candidate in self._families.get(word.form[:4], ())
+            if are_related_forms(candidate.form, word.form)
         )
-        if relative is not None:
-            return relative.span
-        return self._alias((word.form,))
+        return next(relatives, None) or self._alias((word.form,))
 
     def _alias(self, forms: tuple[str, ...]) -> Span | None:
         return next((span for other in aliases().get(forms, ()) if (span := self._find(other))), None)

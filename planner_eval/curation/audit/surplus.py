@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.curation.audit.words import is_readable, words
 from planner_eval.execution.program import producers
@@ -24,9 +26,6 @@ from planner_eval.plan.graph import blocked_positions, circles
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from planner_eval.reading.files.context import question_template
 from planner_eval.results.findings import Confidence, GoldFinding
-
-if TYPE_CHECKING:
-    from planner_eval.catalogs.catalog import Catalog
 
 # ----------------------------------------------------------------------
 # Calls that gold makes for nothing: results that nobody gets, equal calls, values that are there already.
@@ -146,7 +145,7 @@ def _describe_redundant_call(plan: Plan, terms: SymbolicRun, call: Call) -> str 
     for index, number in _IDENTITY_OPERANDS.get(call.name, ()):
         if (
             len(arguments) == 2
-            and _is_number(arguments[index], number)
+            and number_of(arguments[index]) == number
             and isinstance(arguments[1 - index], Ref)
         ):
             producer = _format_call(plan, arguments[1 - index].call)
@@ -164,10 +163,6 @@ def _describe_redundant_call(plan: Plan, terms: SymbolicRun, call: Call) -> str 
         if fits and _value_key(terms, operands[other]) == _value_key(terms, arguments[1]):
             return f"undoes {_format_call(plan, arguments[0].call)}, and returns its input"
     return None
-
-
-def _is_number(value: Any, number: int) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == number
 
 
 def _format_operation(name: str, number: int) -> str:

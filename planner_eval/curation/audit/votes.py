@@ -6,17 +6,19 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import exp, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.sources import Source, short_names
+from planner_eval.catalogs.catalog import Catalog
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import make_patch
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
-from planner_eval.comparison.policy.values import normalise_number
+from planner_eval.comparison.policy.values import normalise_number, number_of
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
+from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.models.predict.folder import RUN_KIND, read_run_answers, run_of_answers
 from planner_eval.plan.model import Plan, Value, map_leaves
 from planner_eval.reading.files.context import ROWS_FILE
@@ -27,10 +29,6 @@ from planner_eval.results.findings import Confidence, GoldFinding
 from planner_eval.results.runs.folder import changed_input, inputs_of
 from planner_eval.results.runs.run_file import is_run, open_run
 from planner_eval.results.runs.stored import read_stored_run
-
-if TYPE_CHECKING:
-    from planner_eval.catalogs.catalog import Catalog
-    from planner_eval.curation.audit.subject import AuditedRecord
 
 # ----------------------------------------------------------------------
 # How far models, and gold itself, are to be believed: accuracies from what they agree on (Dawid and Skene).
@@ -322,8 +320,8 @@ def _differs_in_types_only(plan: Plan, gold: Plan) -> bool:
 
 
 def _read_number(value: Value) -> Value:
-    number = normalise_number(value) if isinstance(value, (str, int, float)) else value
-    return float(number) if isinstance(number, (int, float)) and not isinstance(value, bool) else value
+    number = number_of(normalise_number(value))
+    return value if number is None else number
 
 
 def _are_equal(plan: Plan, other: Plan, policy: Policy) -> bool:

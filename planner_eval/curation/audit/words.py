@@ -108,6 +108,15 @@ def stem(word: str) -> str:
     return bare
 
 
+def has_word(text: str, word: str) -> bool:
+    """Whether a word, or several, stand in a text, and not only their letters inside another one.
+
+    >>> has_word("a city guide", "city"), has_word("electricity", "city")
+    (True, False)
+    """
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+
+
 def are_related_forms(first: str, second: str) -> bool:
     """Whether two forms are of one word or of one family of words.
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.text import one_line, printable, shorten
 from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.question import Question
-from planner_eval.curation.audit.words import Ground
+from planner_eval.curation.audit.words import Ground, has_word
 from planner_eval.curation.make.descriptions import describe_plan, format_name, literals, tool_of
 from planner_eval.curation.make.record import Made
 from planner_eval.curation.make.values import scalars
@@ -186,8 +187,7 @@ def _find_named_identifiers(stripped: str, task: Made) -> Iterator[QuestionFault
     named = [
         name
         for name in sorted({*_known_names(task)})
-        if (_IDENTIFIER.search(name) and _is_word_in(name.casefold(), folded))
-        or f"{name.casefold()}(" in folded
+        if (_IDENTIFIER.search(name) and has_word(folded, name.casefold())) or f"{name.casefold()}(" in folded
     ]
     code_like = (*_SNAKE_CASE.findall(stripped), *_STEP_REFERENCE.findall(stripped))
     known_names = {name.casefold() for name in named}
@@ -213,11 +213,6 @@ def _tool_names(tool: Tool) -> Iterator[str]:
     yield from (parameter.name for parameter in (*tool.parameters, *tool.returns.fields))
 
 
-def _is_word_in(name: str, text: str) -> bool:
-    """Whether a name stands in a text as a word of its own; both in small letters."""
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-
-
 def _remove_plan_texts(question: str, task: Made) -> str:
     """The question without the plan's own texts, which may look like anything: the longest first."""
     texts = {value for value in literals(task.plan) if isinstance(value, str) and value.strip()}
@@ -235,7 +230,7 @@ def _find_leaks(stripped: str, task: Made) -> Iterator[QuestionFault]:
     whose answer is that; what the plan is given counts as said, not as told.
     """
     given_texts = [str(value).casefold() for value in literals(task.plan)]
-    given_numbers = {float(value) for value in literals(task.plan) if is_number(value)}
+    given_numbers = set(map(number_of, literals(task.plan)))
     numbers = set(numbers_of(stripped))
     results = [task.answer, *(call.result for call in task.plan.calls if call.has_result)]
     leaked = dict.fromkeys(
@@ -250,20 +245,20 @@ def _find_leaks(stripped: str, task: Made) -> Iterator[QuestionFault]:
 
 
 def _is_revealed(leaf: Any, stripped: str, numbers: set[float]) -> bool:
-    if is_number(leaf):
-        return float(leaf) in numbers and not (abs(leaf) < _MIN_TELLING_NUMBER and float(leaf).is_integer())
+    if (number := number_of(leaf)) is not None:
+        return number in numbers and not (abs(number) < _MIN_TELLING_NUMBER and number.is_integer())
     if not isinstance(leaf, str):
         return False
     text = leaf.strip()
     if len(text) < _MIN_TELLING_CHARACTERS or text not in stripped:
         return False
     name = any(char.isdigit() or char.isupper() for char in text) or " " in text
-    return name and _is_word_in(text, stripped)
+    return name and has_word(stripped, text)
 
 
-def _is_given_to_plan(leaf: Any, given_texts: list[str], given_numbers: set[float]) -> bool:
-    if is_number(leaf):
-        return float(leaf) in given_numbers or str(leaf) in given_texts
+def _is_given_to_plan(leaf: Any, given_texts: list[str], given_numbers: set[float | None]) -> bool:
+    if (number := number_of(leaf)) is not None:
+        return number in given_numbers or str(leaf) in given_texts
     text = str(leaf).strip().casefold()
     return any(text in given_text for given_text in given_texts)
 
@@ -282,11 +277,6 @@ def _find_ungrounded(question: str, task: Made, grounding: Grounding) -> Iterato
 
 
 # ---------------------------------------------------------------- values
-def is_number(value: Any) -> bool:
-    """Whether a value is a number that can be compared with others."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
-
-
 def numbers_of(text: str) -> Iterator[float]:
     """The numbers that a text holds in digits.
 
@@ -383,8 +373,8 @@ def find_missing_verbatim(task: Made, question: str) -> Iterator[str]:
     """
     folded, numbers = question.casefold(), set(numbers_of(question))
     for literal in required_literals(task):
-        if is_number(literal.value):
-            is_said = float(literal.value) in numbers
+        if (number := number_of(literal.value)) is not None:
+            is_said = number in numbers
         elif isinstance(literal.value, str) and any(
             char.isdigit() or char.isupper() for char in literal.value
         ):

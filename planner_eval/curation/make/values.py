@@ -18,7 +18,7 @@ from planner_eval.base.resources import read
 from planner_eval.base.text import parse_day, words_of_name
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker
-from planner_eval.comparison.policy.values import normalise_number
+from planner_eval.comparison.policy.values import normalise_number, number_of
 from planner_eval.curation.audit.words import TABLES, word_set
 from planner_eval.execution.worlds.database import from_stored_value, quote_name, select, to_stored_value
 from planner_eval.execution.worlds.definition import Api, Argument, CallError
@@ -109,12 +109,9 @@ def is_different(left: Any, right: Any) -> bool:
         return len(left) != len(right) or any(map(is_different, left, right))
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() != right.keys() or any(is_different(left[key], right[key]) for key in left)
-    if (
-        isinstance(left, (int, float))
-        and isinstance(right, (int, float))
-        and bool not in (type(left), type(right))
-    ):
-        return not math.isclose(left, right, rel_tol=1e-9)
+    left_number, right_number = number_of(left), number_of(right)
+    if left_number is not None and right_number is not None:
+        return not math.isclose(left_number, right_number, rel_tol=1e-9)
     return type(left) is not type(right) or bool(left != right)
 
 
@@ -397,7 +394,7 @@ def _can_be_ordered(first: Any, second: Any) -> bool:
     """Whether of two values one can come before the other: numbers, or days and times."""
     if isinstance(first, str) and isinstance(second, str):
         return len(first) == len(second) and first[:1].isdigit() and second[:1].isdigit()
-    return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in (first, second))
+    return number_of(first) is not None and number_of(second) is not None
 
 
 def find_other_values(value: Any, kind: Type, random: Random) -> list[Any]:

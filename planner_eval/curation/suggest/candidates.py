@@ -398,7 +398,7 @@ class Producers:
         if output is None or not is_compatible(output, target.type, texts=self.texts):
             return None
         call = self.plan.calls[ref.call]
-        last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
+        last = last_name(ref.path)
         generic = not last or last in WHOLE_RESULT_NAMES
         reasons: list[tuple[float, str]] = []
         likeness = name_similarity(target.argument, call.name if generic else last)
@@ -448,9 +448,9 @@ class Producers:
                 if target.path and is_declared:
                     reasons.append((0.8, "it has the requested output"))
             elif target.path and last:
-                target_name = next((step for step in reversed(target.path) if isinstance(step, str)), "")
-                more += 0.18 * name_similarity(target_name, last)
-                if name_similarity(target_name, last) > 0.6:
+                likeness = name_similarity(last_name(target.path), last)
+                more += 0.18 * likeness
+                if likeness > 0.6:
                     reasons.append((0.75, f"{last} has a name like the requested one"))
         if target.producer is not None and target.producer == ref.call:
             more += 0.14
@@ -464,6 +464,15 @@ class Producers:
                 what = call.id if labels >= max(tool, field) else call.name if tool >= field else last
                 reasons.append((0.85, f"{what} has a name like the reference's"))
         return more
+
+
+def last_name(path: Path) -> str:
+    """The last name on the way into a result; "" where there is none.
+
+    >>> last_name(("rooms", 0))
+    'rooms'
+    """
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
 
 
 def _has_same_kind(output: Type, into: Type) -> bool:

@@ -16,6 +16,7 @@ from planner_eval.plan.model import (
     Template,
     Unresolved,
     Value,
+    leaves,
     references,
 )
 
@@ -126,24 +127,13 @@ def _find_value_faults(
             )
             yield Fault(code, f"{name} refers to {what}", position, name, path)
     if position is not None:
-        for path, text in _texts(value):
-            if call_names.named(text, position) is not None:
+        for path, text in leaves(value):
+            if isinstance(text, str) and call_names.named(text, position) is not None:
                 message = (
                     f"{name} is the text {text[:_MAX_SHOWN_CHARACTERS]!r}, which names an earlier "
                     "call's output"
                 )
                 yield Fault(AS_TEXT, message, position, name, path)
-
-
-def _texts(value: Value, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, list):
-        for step, item in enumerate(value):
-            yield from _texts(item, (*path, step))
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _texts(item, (*path, key))
 
 
 class _CallNames:

@@ -16,6 +16,7 @@ from planner_eval.curation.suggest.candidates import (
     ExpectedOutput,
     Producers,
     are_opposites,
+    last_name,
     name_similarity,
 )
 from planner_eval.curation.suggest.faults import (
@@ -481,8 +482,8 @@ class _FaultFixes:
                 ref.path,
                 ref.call if isinstance(ref, Ref) else None,
             )
-            last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
-            named = self.fault.code == "check.output_type" and name_similarity(self.name, last) > 0.9
+            is_named = name_similarity(self.name, last_name(ref.path)) > 0.9
+            named = self.fault.code == "check.output_type" and is_named
             if isinstance(ref, Ref) and "array" in kind.unfolded.kinds and not inside:
                 output = self.producers.type_of(ref)
                 if output not in (None, ANY) and is_compatible(
