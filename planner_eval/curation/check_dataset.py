@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import (
     COUNT,
@@ -33,14 +33,12 @@ from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.audit.audits import FindingSelection, read_selection, select_audits
 from planner_eval.curation.audit.doubts import Baseline, GoldDoubt, baseline_data, read_baseline
 from planner_eval.curation.audit.gold import ANSWER_FIELD, AuditSettings, GoldAudit, RunCounts
+from planner_eval.curation.audit.votes import Votes
 from planner_eval.curation.sets import Questions, SetItem, items_of, set_of, set_warnings
 from planner_eval.execution.run import tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource
 from planner_eval.results.findings import GoldFinding
-
-if TYPE_CHECKING:
-    from planner_eval.curation.audit.votes import Votes
 
 
 class DatasetCheck(NamedTuple):
@@ -240,8 +238,8 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     new, unread = earlier.new(audited.doubts), earlier.new(audited.unread)
     sure = tuple(doubt for doubt in new if selection.sure(doubt.found.confidence))
     less = Counter(doubt.found.confidence for doubt in new if not selection.sure(doubt.found.confidence))
-    scored = own is not None and own.benchmark and opened.samples and not selection.select
-    replayed = replay(own.benchmark, opened.samples) if own is not None and own.benchmark and scored else ()
+    scored = own.benchmark if own is not None and opened.samples and not selection.select else ""
+    replayed = replay(scored, opened.samples) if scored else ()
     notes = (*set_warnings(opened), *(questions.notes if opened.file is not None else ()), *audited.notes)
     all_doubts = (*audited.doubts, *audited.unread)
     return DatasetCheck(
@@ -255,8 +253,6 @@ def _read_votes(runs: Any, opened: Source) -> Votes | None:
     """What runs said; None where none are given."""
     if isinstance(runs, (tuple, list, dict)) and not runs:
         return None
-    from planner_eval.curation.audit.votes import Votes
-
     return Votes(runs, opened)
 
 

@@ -179,10 +179,10 @@ def aspects(
     available = _list_available(catalog, deepest)
     for name in ASPECTS:
         counts, all_things = touched.counts[name], available.get(name)
-        never = None if all_things is None else tuple(thing for thing in all_things if thing not in counts)
-        outside = (
-            None if all_things is None or never is None else len(counts) - (len(all_things) - len(never))
-        )
+        never = outside = None
+        if all_things is not None:
+            never = tuple(thing for thing in all_things if thing not in counts)
+            outside = len(counts) - len(all_things) + len(never)
         other_counts = None if other is None else _rank_counts(other.counts[name])
         yield Aspect(name, _rank_counts(counts), never, outside, other_counts)
 

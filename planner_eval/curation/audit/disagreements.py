@@ -91,8 +91,6 @@ def _spell_all(value: Value, call: str, name: str, subject: AuditedRecord) -> di
 def _spell(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, tuple):
-        value = list(value)
     return one_line_json(value, 500)
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
@@ -43,6 +43,7 @@ from planner_eval.curation.audit.open_values import (
 )
 from planner_eval.curation.audit.outcome import describe_unusable_options, lacks_tools, read_expected_answer
 from planner_eval.curation.audit.subject import AuditedRecord
+from planner_eval.curation.audit.votes import Votes
 from planner_eval.curation.audit.words import is_readable, words
 from planner_eval.curation.sets import Questions, SetItem
 from planner_eval.execution.program import Options, PlanWithState
@@ -57,10 +58,6 @@ from planner_eval.results.findings import (
     GoldFinding,
     finding_of_gold,
 )
-
-if TYPE_CHECKING:
-    from planner_eval.curation.audit.votes import Votes
-
 
 # ----------------------------------------------------------------------
 # What is doubtful in the gold of a set: its records audited one by one, and run where they can be.
@@ -131,7 +128,6 @@ class GoldAudit:
         self._ran = Counter[str]()
         self._found: list[KeptDoubt] = []
         self._unread: list[GoldDoubt] = []
-        self._unvoted = 0
         self._told: set[str] = set()
         self._has_references = False
         self._uses = Counter[tuple[str, str | None]]()
@@ -195,11 +191,9 @@ class GoldAudit:
             return None
         if finding.operations:
             return finding  # no tool returns nearly what the question says
-        if self._answers_are_unknown(record, subject.plan, finding.call):
-            return finding._replace(confidence="low")
-        questions = self._how.questions
-        several = questions is not None and questions.turns(record) > 1 and len(subject.plan.calls) > 1
-        if several:
+        if self._answers_are_unknown(record, subject.plan, finding.call) or (
+            self._has_turns(record) and len(subject.plan.calls) > 1
+        ):
             return finding._replace(confidence="low")  # the tools keep a state that nobody recorded
         return finding
 
@@ -213,10 +207,13 @@ class GoldAudit:
 
     def _answers_are_unknown(self, record: Record, plan: Plan, call: int | None = None) -> bool:
         """Whether the user speaks again after calls whose answers nobody recorded: they may give a value."""
+        before = plan.calls[: -1 if call is None else call]
+        return not all(c.has_result for c in before) and self._has_turns(record)
+
+    def _has_turns(self, record: Record) -> bool:
+        """Whether the user speaks more than once."""
         questions = self._how.questions
-        before = plan.calls[:call] if call is not None else plan.calls[:-1]
-        unrecorded = any(not c.has_result for c in before)
-        return unrecorded and questions is not None and questions.turns(record) > 1
+        return questions is not None and questions.turns(record) > 1
 
     def _count_unseen(self, record: Record, subject: AuditedRecord) -> None:
         """Count what is not known of a record, as far as the findings that are asked for need it."""
@@ -280,26 +277,24 @@ class GoldAudit:
     @property
     def unchecked(self) -> tuple[str, ...]:
         """What was not held against gold, with the number of plans; of what no record has, how to name it."""
-        unseen, plans = self._unseen, self._unseen["plans"]
+        counts = self._unseen + self._lost
+        plans = counts["plans"]
         hints = {"questions": "; --field query names their field", "tools": "; --catalog names them"}
         described = {
             kind: f"{kind} (none known{hint if self._source.file is not None else ''})"
-            if unseen[kind] == plans
-            else f"{kind} (none known of {unseen[kind]:,} of {format_count(plans, 'plan')})"
+            if counts[kind] == plans
+            else f"{kind} (none known of {counts[kind]:,} of {format_count(plans, 'plan')})"
             for kind, hint in hints.items()
         }
         described |= {
-            "language": f"values of {format_count(unseen['language'], 'plan')} (the question is "
+            "language": f"values of {format_count(counts['language'], 'plan')} (the question is "
             "not in English)",
-            "answers": f"values of {format_count(unseen['answers'], 'plan')} (no answers "
+            "answers": f"values of {format_count(counts['answers'], 'plan')} (no answers "
             "recorded between turns)",
-            "open": f"accepted values and alternatives beside {format_count(unseen['open'], 'plan')}",
+            "open": f"accepted values and alternatives beside {format_count(counts['open'], 'plan')}",
             "runs": "results (no plan was run)"
-            if unseen["runs"] == plans
-            else f"results ({unseen['runs']:,} of {format_count(plans, 'plan')} not run)",
-        }
-        counts = Counter({**unseen, **self._lost, "votes": self._unvoted})
-        described |= {
+            if counts["runs"] == plans
+            else f"results ({counts['runs']:,} of {format_count(plans, 'plan')} not run)",
             "choice": f"answer options of {format_count(counts['choice'], 'plan')} (not understood)",
             "words": f"{format_count(counts['words'], 'record')} (gold is prose)",
             "votes": f"votes of runs on {format_count(counts['votes'], 'plan')} ("
@@ -312,8 +307,9 @@ class GoldAudit:
         """What the user should know of the records' own tools, and of the runs."""
         votes = self._how.votes
         vote_notes = votes.notes if votes is not None else ()
-        count = format_count(self._unvoted, "record")
-        unvoted = f"the accepted alternatives of {count} cannot be read: the runs do not vote there"
+        unvoted = self._lost["votes"]
+        count = format_count(unvoted, "record")
+        message = f"the accepted alternatives of {count} cannot be read: the runs do not vote there"
         field = self._tools.field
         tools = [f'tools: field "{field}" of {self._source.name}'] if field else []
         return (
@@ -321,7 +317,7 @@ class GoldAudit:
             *self._lost_notes(),
             *self._tools.notes,
             *vote_notes,
-            *([unvoted] if self._unvoted else ()),
+            *([message] if unvoted else ()),
         )
 
     def _lost_notes(self) -> Iterator[str]:
@@ -391,7 +387,7 @@ class GoldAudit:
             record = record._replace(fields={**record.fields, **subject.open_values._asdict()})
         right = _read_accepted_plans(record, subject.plan) if len(answers) > 1 else ()
         if right is None:
-            self._unvoted += 1
+            self._lost["votes"] += 1
             return subject
         return subject._replace(answers=answers, right=right)
 

@@ -14,7 +14,7 @@ from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.subject import AuditedRecord, ExpectedAnswer
 from planner_eval.curation.audit.words import TABLES
 from planner_eval.execution.answers import answers_match
-from planner_eval.execution.trace import CallTrace, Trace
+from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Call
 from planner_eval.reading.files.record import Record
 from planner_eval.results.findings import CONFIDENCES, Confidence, GoldFinding
@@ -449,7 +449,7 @@ def _find_failure(subject: AuditedRecord, trace: Trace) -> Iterator[GoldFinding]
     if error is None or error.kind in _PLAN_FAULT_KINDS:
         return
     message = f"the plan fails when run: {error.kind}: {error.message}"
-    sure = _failure_confidence(subject, trace, first)
+    sure = _failure_confidence(subject, error.kind, first)
     if (
         first is not None
         and error.kind in _PARAMETER_NAME_ERROR_KINDS
@@ -471,10 +471,8 @@ def _is_specified(subject: AuditedRecord, call: Call) -> bool:
     )
 
 
-def _failure_confidence(subject: AuditedRecord, trace: Trace, first: int | None) -> Confidence:
+def _failure_confidence(subject: AuditedRecord, kind: str, first: int | None) -> Confidence:
     """A tool of the user's may fail for reasons of its own; one of ours fails for its arguments alone."""
-    failed: CallTrace | None = trace.calls[first] if first is not None else None
-    kind = failed.error.kind if failed is not None and failed.error is not None else ""
     if first is None or kind in _RESOURCE_LIMIT_KINDS:
         return "low"
     return "high" if kind in _CALL_ERROR_KINDS or subject.arithmetic(subject.plan.calls[first]) else "medium"

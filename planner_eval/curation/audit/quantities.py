@@ -157,8 +157,10 @@ def find_difference(number: float, days: Sequence[float], minutes: Sequence[floa
     >>> find_difference(2, [15, 17], []), find_difference(10800, [], [720, 900])
     (True, True)
     """
-    lengths = {abs(first - last) for first in days[:20] for last in days[:20]} - {0}
-    hours = {abs(first - last) for first in minutes[:20] for last in minutes[:20]} - {0}
+    lengths, hours = (
+        {abs(first - last) for first in values[:20] for last in values[:20]} - {0}
+        for values in (days, minutes)
+    )
     return any(number in (length, length + 1, length / 7) for length in lengths) or any(
         number in (length / 60, length, length * 60) for length in hours
     )

@@ -102,7 +102,6 @@ class PlanMaker:
         self, order: MakeOrder, box: Sandbox | None, tell: Callable[[str], object] = lambda message: None
     ) -> None:
         self.order, self.box, self._tell = order, box, tell
-        self._places = {tool.full_name: index for index, tool in enumerate(order.graph.tools)}
         self._late: Counter[str] = Counter()
         self._slow: set[int] = set()
         self.known: set[str] = set()
@@ -242,7 +241,7 @@ class PlanMaker:
             elif late and call.error is not None and call.error.kind == TIMEOUT:
                 self._late[call.tool] += 1
                 if self._late[call.tool] == MAX_TIMEOUTS and self.box is not None:
-                    self._slow.add(self._places[call.tool])
+                    self._slow.add(self.order.graph.positions[call.tool])
                     self._tell(
                         f"{call.tool} is not called again: {MAX_TIMEOUTS} of its runs in a row took longer "
                         "than "

@@ -17,7 +17,7 @@ from planner_eval.curation.make.skeletons import (
     generate_skeletons,
     meets_wishes,
 )
-from planner_eval.curation.make.tools import Node, Pins, ToolGraph
+from planner_eval.curation.make.tools import Link, Node, Pins, ToolGraph, ToolLink
 from planner_eval.curation.make.values import MAX_TEXT_CHARACTERS, NO_VALUE, draw_literal
 
 
@@ -225,17 +225,15 @@ class Wish(NamedTuple):
             return None
         pair = random.choice(pairs)
         tools = dict(zip(pair, self.tools, strict=True))
-        connections = [
-            connection
-            for connection in graph.between(*self.tools)
-            if not self.parameter or self._is(connection)
-        ]
+        connections = [*filter(self.is_joined_by, graph.between(*self.tools))]
         if not connections:
             return None
         return Pins(tools, {pair: random.choice(connections)} if self.parameter else {})
 
-    def _is(self, connection: Any) -> bool:
-        return connection.parameter == self.parameter and ".".join(map(str, connection.output)) == self.output
+    def is_joined_by(self, link: Link | ToolLink) -> bool:
+        """Whether a way from one tool to the other is what it wishes; of a pair any is."""
+        output = ".".join(map(str, link.output))
+        return self.kind == "pairs" or (link.parameter, output) == (self.parameter, self.output)
 
     def filled(
         self, nodes: Sequence[Node], arguments: Iterable[tuple[int, str]], shape: str, depth: int
@@ -250,11 +248,7 @@ class Wish(NamedTuple):
         """
         if self.kind in ("pairs", "edges"):
             return any(
-                (nodes[link.producer].tool, node.tool) == self.tools
-                and (
-                    self.kind == "pairs"
-                    or (link.parameter == self.parameter and ".".join(map(str, link.output)) == self.output)
-                )
+                (nodes[link.producer].tool, node.tool) == self.tools and self.is_joined_by(link)
                 for node in nodes
                 for link in node.links
             )
@@ -273,7 +267,7 @@ def parse_wishes(data: Mapping[str, Any], graph: ToolGraph) -> tuple[list[Wish],
     >>> [wish.kind for wish in parse_wishes({"tools": ["f", "g"], "depths": [2]}, graph)[0]]
     ['tools', 'depths']
     """
-    positions = {tool.full_name: position for position, tool in enumerate(graph.tools)}
+    positions = graph.positions
     wishes: list[Wish] = []
     strangers = 0
     for kind in ("edges", "pairs", "parameters", "tools"):
@@ -292,6 +286,4 @@ def parse_wishes(data: Mapping[str, Any], graph: ToolGraph) -> tuple[list[Wish],
 
 def is_reachable(wish: Wish, graph: ToolGraph) -> bool:
     """Whether the tools are joined as a wish has it."""
-    return len(wish.tools) < 2 or any(
-        wish.kind == "pairs" or wish._is(connection) for connection in graph.between(*wish.tools)
-    )
+    return len(wish.tools) < 2 or any(map(wish.is_joined_by, graph.between(*wish.tools)))

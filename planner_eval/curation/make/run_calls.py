@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Container, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.text import words_of_name
-from planner_eval.catalogs.catalog import ANY, Parameter, Tool
+from planner_eval.catalogs.catalog import ANY, Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import find_problem
 from planner_eval.curation.make.tools import Link, Node
 from planner_eval.curation.make.values import (
@@ -232,7 +232,7 @@ def _try_call(
     """Run one call, and again with each of its inputs changed."""
     ground = state.ground
     seen = [(name, _observed_value(state, value)) for name, value in call.arguments]
-    kinds = {parameter.name: parameter.type for parameter in ground.tools[state.nodes[index].tool].parameters}
+    kinds = _parameter_types(ground, state.nodes[index])
     (trace,) = yield [_trial_plan(state, call, dict(seen))]
     last = trace.calls[-1]
     if not trace.ok:
@@ -319,12 +319,16 @@ def _rerun_plan(state: _FillState, plan: Plan) -> Generator[list[Plan], list[Tra
     return None
 
 
+def _parameter_types(ground: MakingContext, node: Node) -> dict[str, Type]:
+    return {parameter.name: parameter.type for parameter in ground.tools[node.tool].parameters}
+
+
 def _has_timed_out(trace: Trace) -> bool:
     return trace.ended is not None and trace.ended.kind == TIMEOUT
 
 
 def _trial_plan(
-    state: _FillState, call: Call, inputs: Mapping[str, Any], changed: frozenset[str] | set[str] = frozenset()
+    state: _FillState, call: Call, inputs: Mapping[str, Any], changed: Container[str] = ()
 ) -> Plan:
     """What has to be run to see what a call gives: itself alone, or after all that may matter to it."""
     if not state.ground.stateful:
@@ -343,8 +347,8 @@ def _describe_unusable_value(
         return "a required output is missing"
     if describe_worthless_value(output, ()) is not None:
         return "a required output is missing"
-    kinds = {parameter.name: parameter.type for parameter in ground.tools[user.tool].parameters}
-    if find_problem(output, kinds.get(link.parameter, ANY), texts=True) is not None:
+    kind = _parameter_types(ground, user).get(link.parameter, ANY)
+    if find_problem(output, kind, texts=True) is not None:
         return "a value is not accepted by the next call"
     repeats = link.output and not isinstance(output, bool) and str(output) in map(str, inputs.values())
     return "an output only repeats an input" if repeats else None

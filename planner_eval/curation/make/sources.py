@@ -44,18 +44,17 @@ class UnusablePlan(NamedTuple):
     what: str = ""
 
 
-def nodes_of(plan: Plan, graph: ToolGraph, positions: Mapping[str, int]) -> tuple[Node, ...] | UnusablePlan:
+def nodes_of(plan: Plan, graph: ToolGraph) -> tuple[Node, ...] | UnusablePlan:
     r"""The calls of a plan without its values, or why they cannot be had.
 
     Args:
         plan: The plan, with edges that are written or inferred.
         graph: The tools.
-        positions: Each tool's position in the graph by its full name.
 
     >>> from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
     >>> from planner_eval.reading.dialects.read import parse
     >>> graph = ToolGraph(Catalog((Tool("f"), Tool("g", parameters=(Parameter("y"),)))))
-    >>> nodes_of(parse("a = f()\ng(#y=a)"), graph, {"f": 0, "g": 1})
+    >>> nodes_of(parse("a = f()\ng(#y=a)"), graph)
     (Node(tool=0, links=()), Node(tool=1, links=(Link(parameter='y', producer=0, output=('a',)),)))
     """
     backwards = any(edge.producer >= edge.consumer for edge in plan.edges)
@@ -64,7 +63,7 @@ def nodes_of(plan: Plan, graph: ToolGraph, positions: Mapping[str, int]) -> tupl
     nodes = []
     for old in order:
         call = plan.calls[old]
-        tools = [tool for tool in graph.catalog.find(call.name, call.app) if tool.full_name in positions]
+        tools = graph.catalog.find(call.name, call.app)
         if not tools:
             return UnusablePlan("the catalog has no such tool", shorten(repr(call.tool), 60))
         for name, value in call.arguments:
@@ -78,7 +77,7 @@ def nodes_of(plan: Plan, graph: ToolGraph, positions: Mapping[str, int]) -> tupl
                         "only a part of a value comes from a call", f"{edge.argument!r} of {call.tool}"
                     )
                 links.append(Link(edge.argument, new_positions[edge.producer], edge.path))
-        nodes.append(Node(positions[tools[0].full_name], tuple(links)))
+        nodes.append(Node(graph.positions[tools[0].full_name], tuple(links)))
     return tuple(nodes) or UnusablePlan("it makes no call")
 
 
@@ -272,13 +271,12 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
     Raises:
         InputError: none of them can be followed.
     """
-    positions = {tool.full_name: index for index, tool in enumerate(graph.tools)}
     source = set_of(like, DEFAULT_READING)
     followed, why, first = [], Counter[str](), dict[str, str]()
     reader = source.reader(None, infer=True)
     for item in map(reader.read, source.records):
         if item.plan is not None:
-            nodes = nodes_of(item.plan, graph, positions)
+            nodes = nodes_of(item.plan, graph)
         else:
             nodes = UnusablePlan("it cannot be read" if item.error else "it has no plan", item.error or "")
         if (

@@ -77,6 +77,11 @@ class ToolGraph:
             self.consumers[u].append(v)
 
     @cached_property
+    def positions(self) -> dict[str, int]:
+        """The position of each tool by its full name."""
+        return {tool.full_name: position for position, tool in enumerate(self.tools)}
+
+    @cached_property
     def topics(self) -> tuple[frozenset[str], ...]:
         """What each tool is about: the words of its name and its description that few others have."""
         words_by_tool = [
@@ -93,10 +98,9 @@ class ToolGraph:
             raise InputError(
                 f"{self.catalog.name}: more than {MAX_LINKS:,} outputs and parameters share one name"
             )
-        positions = {tool.full_name: position for position, tool in enumerate(self.tools)}
         for link in links:
             if link.output not in WHOLE_RESULT_NAMES:
-                u, v = positions[link.producer], positions[link.consumer]
+                u, v = self.positions[link.producer], self.positions[link.consumer]
                 if not self.echoes(u, link.output):
                     self._add(u, v, ToolLink((link.output,), link.parameter, named=True))
 

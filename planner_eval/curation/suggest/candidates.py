@@ -73,11 +73,9 @@ def _word_similarity(left_words: Sequence[str], right_words: Sequence[str]) -> f
     left, right = Counter(left_words), Counter(right_words)
     same = left & right
     shared = float(same.total())
-    left_meanings = Counter(
-        _SYNONYM_GROUP[word] for word in (left - same).elements() if word in _SYNONYM_GROUP
-    )
-    right_meanings = Counter(
-        _SYNONYM_GROUP[word] for word in (right - same).elements() if word in _SYNONYM_GROUP
+    left_meanings, right_meanings = (
+        Counter(_SYNONYM_GROUP[word] for word in (side - same).elements() if word in _SYNONYM_GROUP)
+        for side in (left, right)
     )
     shared += 0.85 * (left_meanings & right_meanings).total()
     return 2 * shared / (len(left_words) + len(right_words))

@@ -49,7 +49,7 @@ from planner_eval.curation.suggest.tool_names import (
     strip_number,
 )
 from planner_eval.curation.suggest.values import Interpretation, find_interpretations
-from planner_eval.plan.graph import blocked_positions, generations
+from planner_eval.plan.graph import generations
 from planner_eval.plan.model import Arguments, Call, Path, Plan, Ref, Template, Unresolved, Value, references
 from planner_eval.reading.dialects.notations.plan import value_data
 
@@ -122,9 +122,8 @@ class FixFinder:
         needs: list[list[int]] = [[] for _ in self.plan.calls]
         for edge in self.plan.edges:
             needs[edge.consumer].append(edge.producer)
-        if blocked_positions(needs):
-            return None
-        return [position for generation in generations(needs, singly=True) for position in generation]
+        order = [position for generation in generations(needs, singly=True) for position in generation]
+        return order if len(order) == len(needs) else None
 
     def of(self, fault: Fault) -> list[Fix]:
         """What may mend a fault, the likeliest first.
@@ -220,14 +219,11 @@ class _FaultFixes:
         offers = [
             tool for name in dict.fromkeys((call.name, bare)) for tool in self.catalog.named(name) if tool.app
         ]
-        fitting = Counter(c.app for c in self.plan.calls if c.app)
+        apps = {c.app for c in self.plan.calls}
         for tool in offers:
-            likeness = name_similarity(call.app or "", tool.app or "") if call.app else 0.0
+            likeness = name_similarity(call.app or "", tool.app or "")
             score = (
-                0.62
-                + 0.2 * argument_fit(call, tool)
-                + 0.08 * likeness
-                + (0.05 if fitting[tool.app or ""] else 0.0)
+                0.62 + 0.2 * argument_fit(call, tool) + 0.08 * likeness + (0.05 if tool.app in apps else 0.0)
             )
             only = "the only app that offers it" if len(offers) == 1 else "it offers the tool"
             score = max(score, 0.93) if len(offers) == 1 else min(score, 0.92)

@@ -261,10 +261,10 @@ def _match_allowed_values(value: Value, kind: Type, about: str) -> Iterator[Inte
 
     What is merely like the value by letters scores less than what a patch takes.
     """
-    stripped = (value if isinstance(value, str) else str(value)).strip()
+    stripped = str(value).strip()
     number = _parse_number(stripped)
     for allowed in (kind.enum or ())[:_MAX_ALLOWED_VALUES]:
-        text = allowed if isinstance(allowed, str) else str(allowed)
+        text = str(allowed)
         if text == stripped:
             is_same_type = isinstance(allowed, str) == isinstance(value, str)
             how = ", without the space around it" if is_same_type else " by what is written, not by type"
@@ -277,9 +277,7 @@ def _match_allowed_values(value: Value, kind: Type, about: str) -> Iterator[Inte
         elif not isinstance(allowed, str) or not isinstance(value, (str, int, float)):
             continue
         elif normalize_name(text) == normalize_name(stripped) and normalize_name(text):
-            exact = _find_numbers(text) == _find_numbers(stripped) and _find_signs(text) == _find_signs(
-                stripped
-            )
+            exact = _numbers_and_signs(text) == _numbers_and_signs(stripped)
             yield Interpretation(
                 allowed, "the allowed value except for case and punctuation", 0.95 if exact else 0.55
             )
@@ -300,12 +298,9 @@ def _parse_number(text: str) -> Decimal | None:
     return None if number is None else Decimal(number)
 
 
-def _find_numbers(text: str) -> list[str]:
-    return _NUMBERS_IN_TEXT.findall(text[:_MAX_CHARACTERS])
-
-
-def _find_signs(text: str) -> list[str]:
-    return _MEANINGFUL_SIGNS.findall(text[:_MAX_CHARACTERS])
+def _numbers_and_signs(text: str) -> list[list[str]]:
+    """What two texts have alike that mean one thing, however their words are divided."""
+    return [pattern.findall(text[:_MAX_CHARACTERS]) for pattern in (_NUMBERS_IN_TEXT, _MEANINGFUL_SIGNS)]
 
 
 def _is_allowed_value(value_text: str, text: str, about: str) -> bool:
@@ -317,10 +312,10 @@ def _is_allowed_value(value_text: str, text: str, about: str) -> bool:
     if max(len(value_text), len(text)) <= _MAX_CODE_LETTERS and value_text.isupper() and text.isupper():
         return False  # USD is no typo of AUD
     value_words, allowed_words = find_stray_words(value_text, text, synonyms=False)
-    if (_find_numbers(value_text), _find_signs(value_text)) != (
-        _find_numbers(text),
-        _find_signs(text),
-    ) or min(len(value_text), len(text)) <= _MAX_SHORT_WORD_LETTERS:
+    if (
+        _numbers_and_signs(value_text) != _numbers_and_signs(text)
+        or min(len(value_text), len(text)) <= _MAX_SHORT_WORD_LETTERS
+    ):
         return False
     named = {*words(about.partition("\n")[0])}
     return not {*value_words, *allowed_words} - named
