@@ -17,12 +17,11 @@ from planner_eval.curation.audit import (
     candidates,
     disagreements,
     grounding,
-    open_values,
     outcome,
     surplus,
     votes,
 )
-from planner_eval.curation.audit.subject import AuditedRecord
+from planner_eval.curation.audit.subject import OPEN_CODES, AuditedRecord, find_open_value_faults
 from planner_eval.plan.model import Call, Diagnostic, Plan, Value, leaves
 from planner_eval.results.findings import CONFIDENCES, TOOL_CODES, Confidence, GoldFinding
 
@@ -222,7 +221,7 @@ def _find_ambiguous(subject: AuditedRecord) -> Iterable[GoldFinding]:
 
 AUDITS: tuple[Audit, ...] = (
     Audit(CATALOG_CODES, contradictions),
-    Audit(open_values.CODES, open_values.find_open_value_faults),
+    Audit(OPEN_CODES, find_open_value_faults),
     Audit(surplus.CODES, surplus.find_surplus),
     Audit(grounding.CODES, _find_ungrounded),
     Audit(candidates.CODES, _find_ambiguous),

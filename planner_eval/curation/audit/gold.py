@@ -35,14 +35,14 @@ from planner_eval.curation.audit.doubts import (
     weigh_without_references,
 )
 from planner_eval.curation.audit.near_misses import is_program_name
-from planner_eval.curation.audit.open_values import (
+from planner_eval.curation.audit.outcome import describe_unusable_options, lacks_tools, read_expected_answer
+from planner_eval.curation.audit.subject import (
+    AuditedRecord,
     OpenValues,
     drop_blank_arguments,
     is_finding_allowed,
     read_open_values,
 )
-from planner_eval.curation.audit.outcome import describe_unusable_options, lacks_tools, read_expected_answer
-from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.curation.audit.votes import Votes
 from planner_eval.curation.audit.words import is_readable, words
 from planner_eval.curation.sets import Questions, SetItem
@@ -469,8 +469,8 @@ def _fill_output_names(plan: Plan, catalog: Catalog | None) -> Plan:
 
     def outputs(call: Call) -> tuple[str, ...]:
         tools = catalog.find(call.name, call.app)
-        fields = tools[0].returns.fields if len(tools) == 1 else ()
-        return (fields[0].name,) if len(fields) == 1 else ()
+        only = tools[0].only_output if len(tools) == 1 else None
+        return (only,) if only else ()
 
     return replace(plan, calls=tuple(replace(c, returns=c.returns or outputs(c)) for c in plan.calls))
 

@@ -132,7 +132,7 @@ class Question:
         """
         if value is None:
             return Ground("empty", sure=False)
-        flag = normalise_boolean(value) if isinstance(value, (bool, str)) else value
+        flag = normalise_boolean(value)
         if isinstance(value, bool) or flag != value:
             ground = self._flag(bool(flag), name)
             written = list(words(value)) if isinstance(value, str) and ground is None else []

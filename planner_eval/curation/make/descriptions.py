@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from planner_eval.base.text import format_ordinal, one_line, words_of_name
 from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.catalogs.check import find_tool
 from planner_eval.curation.audit.words import TABLES, word_set
 from planner_eval.curation.make.record import Made
 from planner_eval.plan.model import (
@@ -67,12 +68,7 @@ class DescribedCall(NamedTuple):
 def describe_calls(task: Made) -> list[DescribedCall]:
     """The calls of a plan as they are told, in written order."""
     catalog = Catalog(task.tools)
-    return [_describe_call(call, tool_of(call, catalog)) for call in task.plan.calls]
-
-
-def tool_of(call: Call, catalog: Catalog) -> Tool | None:
-    """The tool that a call means; None where it is not on offer."""
-    return next(iter(catalog.find(call.name, call.app)), None)
+    return [_describe_call(call, find_tool(call, catalog)) for call in task.plan.calls]
 
 
 def describe_plan(task: Made) -> str:

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.text import one_line, printable, shorten
 from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.catalogs.check import find_tool
 from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.words import Ground, has_word
-from planner_eval.curation.make.descriptions import describe_plan, format_name, literals, tool_of
+from planner_eval.curation.make.descriptions import describe_plan, format_name, literals
 from planner_eval.curation.make.record import Made
 from planner_eval.curation.make.values import scalars
-from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
+from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
 from planner_eval.plan.structure import sinks
 
 Grounding = Callable[[Made, str], Iterable[str]]
@@ -389,17 +390,17 @@ def required_literals(task: Made) -> Iterator[Literal]:
     """The literals that somebody has to say; the text around references is the plan's own."""
     catalog = Catalog(task.tools)
     for call in task.plan.calls:
+        tool = find_tool(call, catalog)
         for name, argument in call.arguments:
-            if isinstance(argument, Template) or _is_default(call, name, argument, catalog):
+            if isinstance(argument, Template) or _is_default(tool, name, argument):
                 continue
             for path, value in leaves(argument):
                 if value is not None and not isinstance(value, (Ref, Unresolved)):
                     yield Literal(name, path, value)
 
 
-def _is_default(call: Call, name: str, value: Any, catalog: Catalog) -> bool:
+def _is_default(tool: Tool | None, name: str, value: Any) -> bool:
     """Whether the tool takes a value also where nobody gives one."""
-    tool = tool_of(call, catalog)
     if tool is None or contains_kind(value, (Ref, Template, Unresolved)):
         return False
     return any(

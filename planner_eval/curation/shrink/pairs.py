@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import pathlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from planner_eval.base.errors import InputError, ParseError, WriteError
@@ -15,7 +14,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.plan.linking import build_plan
-from planner_eval.plan.model import Plan, Ref, Unresolved, Value, fold
+from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.files.files import PlanFile
@@ -97,25 +96,32 @@ def pair_size(pair: Pair) -> Size:
 
 
 def _value_size(value: Value) -> Size:
-    size: Size = fold(
-        value,
-        _leaf_size,
-        items=_container_size,
-        fields=lambda sizes: _container_size(sizes.values()).plus(Size(weight=sum(map(len, sizes)))),
-        text=lambda parts: _container_size(map(_leaf_size, parts)),
-    )
-    return size
+    """References, and the weights of all else; what holds items weighs 1, and 1 more for each."""
+    references = weight = 0
+    for _, item in nested_values(value):
+        if isinstance(item, (Ref, Unresolved)):
+            references += 1 + len(item.path)
+        elif isinstance(item, (list, dict, Template)):
+            weight += 1 + len(items_of(item))
+            weight += sum(map(len, item)) if isinstance(item, dict) else 0
+        else:
+            weight += weight_of(item)
+    return Size(references=references, weight=weight)
 
 
-def _leaf_size(leaf: Value) -> Size:
-    if isinstance(leaf, (Ref, Unresolved)):
-        return Size(references=1 + len(leaf.path))
-    return Size(weight=weight_of(leaf))
+def nested_values(value: Value, path: Path = ()) -> Iterator[tuple[Path, Value]]:
+    """A value and all that it holds, each with the way to it; outer ones first."""
+    yield path, value
+    for step, item in items_of(value).items():
+        yield from nested_values(item, (*path, step))
 
 
-def _container_size(sizes: Iterable[Size]) -> Size:
-    """How large what holds some is: 1, and 1 more for each."""
-    return reduce(lambda total, size: total.plus(size).plus(Size(weight=1)), sizes, Size(weight=1))
+def items_of(value: Value) -> Mapping[str | int, Value]:
+    """What a list, an object or a text around references holds, by the step to each."""
+    if isinstance(value, dict):
+        return value
+    items = value.parts if isinstance(value, Template) else value if isinstance(value, list) else ()
+    return dict(enumerate(items))
 
 
 def weight_of(leaf: Any) -> int:
@@ -274,7 +280,7 @@ def _choose_notation(plan: Plan, to: str | None, role: str, tools: Any) -> tuple
 def _make_file_writer(plan_file: PlanFile, record: Record) -> Callable[[str], SideFile]:
     """Puts a text where the record has its plan: a file of one plan, or of that record alone."""
     if not plan_file.many or plan_file.published or plan_file.content is None:
-        suffix = Path(plan_file.name).suffix if not plan_file.many and not plan_file.parts else ""
+        suffix = pathlib.Path(plan_file.name).suffix if not plan_file.many and not plan_file.parts else ""
         return lambda text: SideFile(suffix or ".txt", text)
     structured = not isinstance(record.source, str)
     path = plan_file.content

@@ -15,6 +15,7 @@ from planner_eval.curation.shrink.pairs import (
     Pair,
     Partners,
     Side,
+    nested_values,
     number_length,
     weight_of,
 )
@@ -151,7 +152,7 @@ def find_values(plan: Plan, *, outer: bool = False) -> dict[ValuePlace, Value]:
         (call, number, path): item
         for call, arguments in _all_arguments(plan)
         for number, (_, value) in enumerate(arguments)
-        for path, item in ([((), value)] if outer else _nested_values(value, ()))
+        for path, item in ([((), value)] if outer else nested_values(value))
     }
 
 
@@ -159,19 +160,6 @@ def _all_arguments(plan: Plan) -> Iterator[tuple[int, Arguments]]:
     yield from ((position, call.arguments) for position, call in enumerate(plan.calls))
     if plan.answer is not None:
         yield ANSWER_POSITION, plan.answer
-
-
-def _nested_values(value: Value, path: Path) -> Iterator[tuple[Path, Value]]:
-    yield path, value
-    items: Iterable[tuple[str | int, Value]] = ()
-    if isinstance(value, dict):
-        items = value.items()
-    elif isinstance(value, list):
-        items = enumerate(value)
-    elif isinstance(value, Template):
-        items = enumerate(value.parts)
-    for key, item in items:
-        yield from _nested_values(item, (*path, key))
 
 
 # ---------------------------------------------------------------- steps

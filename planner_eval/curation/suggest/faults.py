@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool
 from planner_eval.catalogs.check import check_plan, find_tool
+from planner_eval.curation.shrink.pairs import items_of
 from planner_eval.plan.model import (
     WHOLE_RESULT_NAMES,
     Path,
@@ -245,16 +246,10 @@ def value_at_path(value: Value, path: Path) -> Value:
 
 def find_difference(old: Value, new: Value, path: Path = ()) -> tuple[Path, Value]:
     """The one part of a value that is another, and the way to it; all of it where several are."""
-    old_items, new_items = _items(old), _items(new)
+    old_items, new_items = ({} if isinstance(value, Template) else items_of(value) for value in (old, new))
     if type(old) is type(new) and old_items.keys() == new_items.keys() and len(path) < 8:
         changed = [step for step, item in old_items.items() if repr(item) != repr(new_items[step])]
         if len(changed) == 1:
             step = changed[0]
             return find_difference(old_items[step], new_items[step], (*path, step))
     return path, new
-
-
-def _items(value: Value) -> dict[str | int, Value]:
-    if isinstance(value, list):
-        return dict(enumerate(value))
-    return {**value} if isinstance(value, dict) else {}
