@@ -147,8 +147,8 @@ MIN_RECORDS, MIN_SHARE = 5, 0.2
 """So many records, and this share of all, with identifiers that nobody said: the set keeps them elsewhere."""
 
 
-def weigh_without_references(plan: Plan, finding: GoldFinding, catalog: Catalog | None) -> GoldFinding:
-    """A finding as sure as it is in a set whose plans write no references.
+def weigh_without_references(plan: Plan, finding: GoldFinding, catalog: Catalog | None) -> Confidence:
+    """How sure a finding is in a set whose plans write no references.
 
     There, results of earlier calls stand in a plan as literals. What may be one is ``low``; an identifier
     is no more than ``medium`` where the tools are not known.
@@ -161,13 +161,14 @@ def weigh_without_references(plan: Plan, finding: GoldFinding, catalog: Catalog 
     >>> from planner_eval.reading.dialects.read import parse
     >>> plan = parse("[find(name='Kim'), pay(user='U1234')]")
     >>> finding = GoldFinding("gold.ungrounded", "user is 'U1234'", "high", 1, "user")
-    >>> weigh_without_references(plan, finding, None).confidence
+    >>> weigh_without_references(plan, finding, None)
     'low'
-    >>> weigh_without_references(parse("pay(user='U1234')"), finding._replace(call=0), None).confidence
+    >>> weigh_without_references(parse("pay(user='U1234')"), finding._replace(call=0), None)
     'medium'
     """
-    if finding.code not in CODES or finding.call is None or finding.confidence == "low" or finding.operations:
-        return finding
+    sure = finding.confidence
+    if finding.code not in CODES or finding.call is None or sure == "low" or finding.operations:
+        return sure
     call = plan.calls[finding.call]
     values = [
         value
@@ -180,12 +181,10 @@ def weigh_without_references(plan: Plan, finding: GoldFinding, catalog: Catalog 
         (c.name, c.app) != (call.name, call.app) and _may_return(c, finding.argument, catalog)
         for c in earlier
     ):
-        return (
-            finding if _is_contradicted_choice(plan, finding, catalog) else finding._replace(confidence="low")
-        )
+        return sure if _is_contradicted_choice(plan, finding, catalog) else "low"
     if finding.code == "gold.ungrounded" and catalog is None and any(map(is_identifier, values)):
-        return finding._replace(confidence="medium" if finding.confidence == "high" else "low")
-    return finding
+        return "medium" if sure == "high" else "low"
+    return sure
 
 
 def _may_return(call: Call, argument: str | None, catalog: Catalog | None) -> bool:

@@ -349,7 +349,7 @@ class GoldAudit:
             unreferenced = finding.confidence
             fault = None
             if subject is not None:
-                unreferenced = weigh_without_references(subject.plan, finding, subject.catalog).confidence
+                unreferenced = weigh_without_references(subject.plan, finding, subject.catalog)
                 fault = find_schema_fault(subject, finding)
             self._found.append(KeptDoubt(position, self._doubt(item, finding, query), unreferenced, fault))
 

@@ -113,15 +113,13 @@ def find_plan_fault(task: Made) -> QuestionFault | None:
     >>> find_plan_fault(Made("a", Plan(), ())).message
     'the plan calls no tool'
     """
-    argument_leaves = [
-        leaf for call in task.plan.calls for _, value in call.arguments for _, leaf in leaves(value)
-    ]
+    values = [value for call in task.plan.calls for _, value in call.arguments]
     size = len(describe_plan(task)) if task.plan.calls else 0
     if not task.plan.calls:
         message = "the plan calls no tool"
     elif any(edge.producer >= edge.consumer for edge in task.plan.edges):
         message = "a call of the plan refers to itself or to a later one"
-    elif any(isinstance(leaf, Unresolved) for leaf in argument_leaves):
+    elif any(contains_kind(value, Unresolved) for value in values):
         message = "the plan refers to what no call returns"
     elif size > MAX_PLAN_CHARACTERS:
         message = f"the plan takes {size:,} characters to describe; the limit is {MAX_PLAN_CHARACTERS:,}"

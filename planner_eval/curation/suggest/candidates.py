@@ -96,7 +96,7 @@ def is_typo(word: str, intended: str) -> bool:
     if word == intended or word in _KNOWN_WORDS or not (word.isalpha() and intended.isalpha()):
         return word == intended
     short, long = sorted((word, intended), key=len)
-    if len(long) - len(short) > _MAX_TYPO_EDITS or min(len(word), len(intended)) < 2:
+    if len(long) - len(short) > _MAX_TYPO_EDITS or len(short) < 2:
         return False
     if _is_negated(word, intended) or _is_negated(intended, word):
         return False

@@ -18,7 +18,7 @@ from planner_eval.curation.suggest.values import (
     NUMBER_WORDS,
     SCALES,
     Interpretation,
-    find_interpretations,
+    ValueReader,
     format_for_catalog,
     is_counted_in,
     number_in_words,
@@ -54,11 +54,7 @@ _MAX_DESCRIPTION_CHARACTERS = 2_000
 _PERCENT_FORMS = frozenset(form for form, unit in CURRENCIES.items() if unit == "percent")
 _CURRENCY_FORMS = frozenset(CURRENCIES) - _PERCENT_FORMS
 _MULTIPLIER_WORDS = word_set("multiplier_words")
-_DURATION_WORDS = frozenset(
-    f"{unit}{end}"
-    for unit in ("second", "minute", "hour", "day", "night", "week", "month", "year")
-    for end in ("", "s")
-)
+_DURATION_WORDS = word_set("duration_words")
 _BOUND_BEFORE_NUMBER = re.compile(
     r"\b(?:less|more|fewer|greater|under|over|below|above|at (?:least|most)|up)\b[a-z ]*$", re.I
 )
@@ -149,12 +145,8 @@ def find_named_values(
     about = f"{argument}\n{about}"
     rivals = [frozenset(words(other)) for other in other_names[:_MAX_RIVALS]]
     for candidate in _candidates(query, kind, about):
-        fitting = (
-            [Interpretation(candidate.value, "", 1.0)]
-            if not validator.wrong(candidate.value, kind)
-            else find_interpretations(candidate.value, kind, validator, about)
-        )
-        for reading in fitting[:1]:
+        reading = ValueReader(validator, about).best(candidate.value, kind)
+        if reading is not None:
             around, text = _find_context(query, candidate), _text(reading.value)
             closeness = _context_score(around, argument_words)
             score = candidate.base * (0.6 + 0.4 * reading.score) + closeness

@@ -11,7 +11,7 @@ from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.value_errors import ValueChecker
-from planner_eval.comparison.policy.dates import normalise_date, possible_dates
+from planner_eval.comparison.policy.dates import moment, normalise_date, possible_dates
 from planner_eval.curation.audit.words import TABLES, word_set
 from planner_eval.curation.suggest.candidates import (
     are_opposites,
@@ -71,7 +71,6 @@ _TIME_AT_END = re.compile(
 _ITEM_SEPARATOR = re.compile(r"[;|/&\n]|\b(?:and|or)\b", re.IGNORECASE)
 """What divides the items that a text may list; of commas the list itself is told."""
 _UNSURE_SCORE = 0.55
-_TIME = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(?::\d\d)?\s*([ap])?\.?(?:m\.?)?", re.IGNORECASE)
 
 
 class Interpretation(NamedTuple):
@@ -112,7 +111,7 @@ def find_interpretations(
     ['Economy']
     """
     meanings_by_text: dict[str, Interpretation] = {}
-    readings = _ValueReader(validator, about).readings(value, kind)
+    readings = ValueReader(validator, about).readings(value, kind)
     for reading in sorted(readings, key=lambda reading: -reading.score):
         if not validator.wrong(reading.value, kind):
             reading = reading._replace(value=format_for_catalog(reading.value, validator))
@@ -127,7 +126,7 @@ def format_for_catalog(value: Value, validator: ValueChecker) -> Value:
     return value
 
 
-class _ValueReader(NamedTuple):
+class ValueReader(NamedTuple):
     """Reads the values of one argument, and what they hold.
 
     Args:
@@ -173,7 +172,7 @@ class _ValueReader(NamedTuple):
         elif "array" in kind.kinds and len(value) <= _MAX_ITEMS:
             items, least, reasons = [], 1.0, []
             for step, item in enumerate(value):
-                best = self._best(item, kind.at((step,)) or ANY)
+                best = self.best(item, kind.at((step,)) or ANY)
                 if best is None:
                     return
                 items.append(best.value)
@@ -199,7 +198,7 @@ class _ValueReader(NamedTuple):
             sure = 1.0 if key in _WRAPPER_FIELDS else 0.6
             yield from self._inner(value[key], kind, f"the object's {key[:40]!r}", 0.88 * sure, 0.9 * sure)
 
-    def _best(self, value: Value, kind: Type) -> Interpretation | None:
+    def best(self, value: Value, kind: Type) -> Interpretation | None:
         """A value as it is where it is of a type, else the likeliest that it may mean."""
         if not self.validator.wrong(value, kind):
             return Interpretation(value, "", 1.0)
@@ -225,7 +224,7 @@ class _ValueReader(NamedTuple):
                 name, inner = nearest, kind.at((nearest,)) or ANY
                 least = min(least, 0.95 * name_similarity(key, nearest))
                 reasons.append(f"the field {key[:40]!r} is called {nearest!r}")
-            best = self._best(item, inner)
+            best = self.best(item, inner)
             if best is None:
                 return
             fields[name], least = best.value, min(least, best.score)
@@ -358,8 +357,8 @@ def _interpret_moment(bare: str, format: str | None) -> Iterator[Interpretation]
             yield Interpretation(reading, "the date as yyyy-mm-dd, with day and month in either order", 0.55)
         if _TIME_AT_END.match(bare[10:]):
             yield Interpretation(bare[:10], "the day without the time", 0.85)
-    if format == "time" and (clock := _read_clock_time(bare)) is not None:
-        yield Interpretation(clock, "the time as hh:mm", 0.93)
+    if format == "time" and (when := moment(bare)) is not None:
+        yield Interpretation(when[1], "the time as hh:mm", 0.93)
     if format == "date-time" and isinstance(day := normalise_date(bare), str):
         yield Interpretation(f"{day}T00:00:00", "the start of the day", 0.5)
 
@@ -446,13 +445,3 @@ def _interpret_numeric_text(bare: str, about: str) -> Iterator[Interpretation]:
     yield Interpretation(number, what, sure)
     if isinstance(number, float) and number.is_integer():
         yield Interpretation(int(number), what, sure - 0.05)
-
-
-def _read_clock_time(text: str) -> str | None:
-    match = _TIME.fullmatch(text)
-    if match is None or (match[2] is None and match[3] is None):
-        return None
-    hour, minute = int(match[1]), int(match[2] or 0)
-    if match[3]:
-        hour = hour % 12 + (12 if match[3] in "pP" else 0)
-    return f"{hour:02}:{minute:02}" if hour < 24 and minute < 60 else None
