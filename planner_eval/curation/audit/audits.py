@@ -210,21 +210,12 @@ class SetAudit(NamedTuple):
     begin: Callable[[], SetAuditor]
 
 
-def _find_ungrounded(subject: AuditedRecord) -> Iterable[GoldFinding]:
-    question_text = subject.said
-    return () if question_text is None else grounding.ungrounded(subject.plan, question_text, subject.catalog)
-
-
-def _find_ambiguous(subject: AuditedRecord) -> Iterable[GoldFinding]:
-    return candidates.find_ambiguous_picks(subject.plan, query=subject.said)
-
-
 AUDITS: tuple[Audit, ...] = (
     Audit(CATALOG_CODES, contradictions),
     Audit(OPEN_CODES, find_open_value_faults),
     Audit(surplus.CODES, surplus.find_surplus),
-    Audit(grounding.CODES, _find_ungrounded),
-    Audit(candidates.CODES, _find_ambiguous),
+    Audit(grounding.CODES, lambda s: grounding.ungrounded(s.plan, s.said or "", s.catalog)),
+    Audit(candidates.CODES, lambda s: candidates.find_ambiguous_picks(s.plan, query=s.said)),
     Audit(outcome.CODES, outcome.audit_outcome, runs=True),
 )
 """Every audit of single records, in the order in which their findings are told of one record."""

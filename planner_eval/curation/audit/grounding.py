@@ -222,9 +222,8 @@ def _reason(literal: Literal, question: Question, beside: Sequence[Value]) -> tu
 def _reason_for_text(literal: Literal, question: Question) -> tuple[str, Confidence]:
     """What the question does instead of saying a text or number, and how sure that is."""
     value = literal.value
-    if (
-        longer := find_longer_code(str(value), question.text) if _may_be_part_of_identifier(value) else None
-    ) is not None:
+    longer = find_longer_code(str(value), question.text) if _may_be_part_of_identifier(value) else None
+    if longer is not None:
         sure = is_identifier(value) and not longer.apart
         return (
             f'mentions it only as a part of "{question.text[slice(*longer.span)]}"',

@@ -49,9 +49,15 @@ TIMEOUT_REASON = "a call timed out"
 
 
 class Refusal(NamedTuple):
-    """Why a plan was not kept, in a few words that are counted."""
+    """Why a plan was not kept, or cannot be imitated.
+
+    Args:
+        why: In a few words that are counted.
+        what: What of the plan it is; "" where that says no more.
+    """
 
     why: str
+    what: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.input_files import read_text
@@ -19,6 +19,7 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog, read_catalog_file
 from planner_eval.comparison.rows import DEFAULT_READING
 from planner_eval.curation.make.feasibility import refuse_impossible
+from planner_eval.curation.make.run_calls import Refusal
 from planner_eval.curation.make.skeletons import SINGLE_ANSWER_LAYOUTS, Wishes, wishes_of
 from planner_eval.curation.make.tools import Link, Node, ToolGraph
 from planner_eval.curation.sets import set_of
@@ -32,19 +33,7 @@ from planner_eval.plan.structure import topological_order
 
 # ----------------------------------------------------------------------
 # Plans of a structure that given plans have: their calls and references, to be filled with other values.
-class UnusablePlan(NamedTuple):
-    """Why a plan cannot be imitated.
-
-    Args:
-        why: In a few words that are counted.
-        what: What of the plan it is; "" where that says no more.
-    """
-
-    why: str
-    what: str = ""
-
-
-def nodes_of(plan: Plan, graph: ToolGraph) -> tuple[Node, ...] | UnusablePlan:
+def nodes_of(plan: Plan, graph: ToolGraph) -> tuple[Node, ...] | Refusal:
     r"""The calls of a plan without its values, or why they cannot be had.
 
     Args:
@@ -65,20 +54,20 @@ def nodes_of(plan: Plan, graph: ToolGraph) -> tuple[Node, ...] | UnusablePlan:
         call = plan.calls[old]
         tools = graph.catalog.find(call.name, call.app)
         if not tools:
-            return UnusablePlan("the catalog has no such tool", shorten(repr(call.tool), 60))
+            return Refusal("the catalog has no such tool", shorten(repr(call.tool), 60))
         for name, value in call.arguments:
             if contains_kind(value, Unresolved):
-                return UnusablePlan("a reference to no call", f"{name!r} of {call.tool}")
+                return Refusal("a reference to no call", f"{name!r} of {call.tool}")
         links = []
         for edge in plan.edges:
             if edge.consumer == old:
                 if edge.at or new_positions[edge.producer] >= new_positions[old]:
-                    return UnusablePlan(
+                    return Refusal(
                         "only a part of a value comes from a call", f"{edge.argument!r} of {call.tool}"
                     )
                 links.append(Link(edge.argument, new_positions[edge.producer], edge.path))
         nodes.append(Node(graph.positions[tools[0].full_name], tuple(links)))
-    return tuple(nodes) or UnusablePlan("it makes no call")
+    return tuple(nodes) or Refusal("it makes no call")
 
 
 def count_end_calls(nodes: Sequence[Node]) -> int:
@@ -278,16 +267,10 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
         if item.plan is not None:
             nodes = nodes_of(item.plan, graph)
         else:
-            nodes = UnusablePlan("it cannot be read" if item.error else "it has no plan", item.error or "")
-        if (
-            not isinstance(nodes, UnusablePlan)
-            and form in SINGLE_ANSWER_LAYOUTS
-            and count_end_calls(nodes) > 1
-        ):
-            nodes = UnusablePlan(
-                f"several of its calls give the answer, and a gold answer of {form} is of one"
-            )
-        if isinstance(nodes, UnusablePlan):
+            nodes = Refusal("it cannot be read" if item.error else "it has no plan", item.error or "")
+        if not isinstance(nodes, Refusal) and form in SINGLE_ANSWER_LAYOUTS and count_end_calls(nodes) > 1:
+            nodes = Refusal(f"several of its calls give the answer, and a gold answer of {form} is of one")
+        if isinstance(nodes, Refusal):
             why[nodes.why] += 1
             first.setdefault(nodes.why, nodes.what)
         else:

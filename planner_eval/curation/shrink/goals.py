@@ -371,32 +371,23 @@ def _gold_side(bench: Benchmark, sample: Sample) -> InputSide:
     def file(text: str) -> SideFile:
         return SideFile(".json", text)
 
+    side = InputSide(text, None, parsed=parsed, cut=False, file=file)
     try:
         plan = gold_plan(sample)
     except ParseError as error:
-        return InputSide(text, None, str(error).partition("\n")[0], parsed=parsed, cut=False, file=file)
+        return replace(side, error=str(error).partition("\n")[0])
     if plan is None:
-        return InputSide(
-            text, None, "the right answer is free text", parsed=_refuse_reading, cut=False, file=file
-        )
+        return replace(side, error="the right answer is free text", parsed=_refuse_reading)
+    side = replace(side, plan=plan, dialect=sample.dialect)
     make = bench.gold_of
     if make is None:
         note = f"gold is unchanged: a record of {bench.title} holds more than its plan"
-        return InputSide(
-            text,
-            plan,
-            dialect=sample.dialect,
-            written=_refuse_writing,
-            parsed=parsed,
-            cut=False,
-            notes=(note,),
-            file=file,
-        )
+        return replace(side, written=_refuse_writing, notes=(note,))
 
     def written(plan: Plan) -> str:
         return json.dumps(make(sample, plan), ensure_ascii=False)
 
-    return InputSide(text, plan, "", sample.dialect, written, parsed, cut=False, file=file)
+    return replace(side, written=written)
 
 
 def _refuse_writing(_plan: Plan) -> str:
