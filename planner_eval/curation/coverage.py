@@ -13,12 +13,11 @@ from typing import Any
 from planner_eval.base.errors import COUNT, FUNCTION, InputError, expect, expect_or_none
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
-from planner_eval.benchmarks.datasets.sources import short_names
 from planner_eval.catalogs.catalog import Catalog, Tool, Type
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
-from planner_eval.curation.sets import SetReader, set_of, set_warnings
+from planner_eval.curation.sets import read_sets, set_warnings
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Call, Edge, Path, Plan
 from planner_eval.plan.structure import KINDS, argument_kinds, depth, shape
@@ -400,11 +399,9 @@ def coverage(
     expect(COUNT, examples=examples)
     expect_or_none(FUNCTION, progress=progress)
     tools = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
-    sources = [set_of(s, reading) for s in (data, *(() if against is None else (against,)))]
-    titles = short_names([source.name for source in sources])
+    readers = read_sets(data, against, reading, progress)
     classes = EquivalenceClasses(literals=False)
-    touched = [CoverageCounts(tools, classes) for _ in sources]
-    readers = [SetReader(source, reading.dialect, progress) for source in sources]
+    touched = [CoverageCounts(tools, classes) for _ in readers]
     for reader, counts in zip(readers, touched, strict=True):
         for item in reader:
             if item.plan is not None:
@@ -413,16 +410,13 @@ def coverage(
     all_aspects = tuple(aspects(first, tools, other))
     ranked = [*all_aspects[-1].touched.items()]
     return Coverage(
-        tuple(
-            CoveredSet(title, r.records, r.plans, r.unread, tuple(r.reasons))
-            for title, r in zip(titles, readers, strict=True)
-        ),
+        tuple(CoveredSet(r.title, r.records, r.plans, r.unread, tuple(r.reasons)) for r in readers),
         None if tools is None else os.path.basename(tools.name),
         all_aspects,
         tuple(Skeleton(count, first.shown[str(name)]) for name, count in ranked[:examples]),
         sum(count for _, count in ranked[:MAX_SKELETONS]),
         classes.unproved,
-        tuple(doubt for source in sources for doubt in set_warnings(source)),
+        tuple(doubt for r in readers for doubt in set_warnings(r.source)),
     )
 
 

@@ -11,14 +11,14 @@ from typing import Any, TypeAlias
 from planner_eval.base.errors import COUNT, FUNCTION, NAME, InputError, expect, expect_or_none
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
-from planner_eval.benchmarks.datasets.sources import Source, short_names
+from planner_eval.benchmarks.datasets.sources import Source
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.sets import (
     Questions,
     SetReader,
     fields_of,
-    set_of,
+    read_sets,
     set_warnings,
     unknown_field_error,
 )
@@ -406,11 +406,10 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
         )
     if across is not None and b is not None:
         raise InputError("--across counts groups within one set: drop the second set")
-    sources = [set_of(s, reading) for s in (a, *(() if b is None else (b,)))]
-    titles = short_names([source.name for source in sources])
+    readers = read_sets(a, b, reading, progress)
+    sources = [reader.source for reader in readers]
     question_readers = [Questions(source, query) for source in sources]
     keys = RecordKeys()
-    readers = [SetReader(source, reading.dialect, progress) for source in sources]
     keyed_sets = [
         _read_records(keys, reader, questions, across)
         for reader, questions in zip(readers, question_readers, strict=True)
@@ -428,8 +427,8 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
     ]
     return Duplicates(
         tuple(
-            SetCounts(title, r.records, r.plans, keyed_set.count("query"), r.unread, tuple(r.reasons))
-            for title, r, keyed_set in zip(titles, readers, keyed_sets, strict=True)
+            SetCounts(r.title, r.records, r.plans, keyed_set.count("query"), r.unread, tuple(r.reasons))
+            for r, keyed_set in zip(readers, keyed_sets, strict=True)
         ),
         criterion,
         tuple(count_alike(keyed_sets[0], other, across=across is not None)),

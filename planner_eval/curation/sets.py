@@ -12,7 +12,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, shorten
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.datasets.sources import Source, open_sources
+from planner_eval.benchmarks.datasets.sources import Source, open_sources, short_names
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.gold_alternatives import describe_prose_gold, describe_prose_plans
 from planner_eval.comparison.rows import Reading, check_reading
@@ -126,12 +126,13 @@ class SetReader:
 
     Args:
         source: The set.
+        title: What it is called beside others.
         dialect: As for :func:`items_of`.
         progress: Likewise.
     """
 
-    def __init__(self, source: Source, dialect: str | None, progress: Progress | None) -> None:
-        self.source = source
+    def __init__(self, source: Source, title: str, dialect: str | None, progress: Progress | None) -> None:
+        self.source, self.title = source, title
         self._items = items_of(source, dialect, progress)
         self.records = self.plans = self.unread = 0
         self.reasons: list[str] = []
@@ -146,6 +147,23 @@ class SetReader:
                 if len(self.reasons) < _MAX_REASONS:
                     self.reasons.append(f"{item.where}: {item.error}")
             yield item
+
+
+def read_sets(first: Any, second: Any, reading: Reading, progress: Progress | None) -> list[SetReader]:
+    """The readers of a set and of another that it is compared with, where one is given.
+
+    Args:
+        first: As for :func:`set_of`.
+        second: Likewise, or None.
+        reading: How their records are read.
+        progress: As for :func:`items_of`.
+    """
+    sources = [set_of(source, reading) for source in (first, *(() if second is None else (second,)))]
+    titles = short_names([source.name for source in sources])
+    return [
+        SetReader(source, title, reading.dialect, progress)
+        for source, title in zip(sources, titles, strict=True)
+    ]
 
 
 def set_warnings(source: Source) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
@@ -343,7 +343,7 @@ class Producers:
         )
         self._whole: Path = whole_paths.most_common(1)[0][0] if whole_paths else ()
 
-    def outputs(self, position: int) -> Iterator[Path]:
+    def outputs(self, position: int) -> dict[Path, None]:
         """The ways into a call's result that there are: declared by its tool, by the call, or used."""
         tool, call = self.tools[position], self.plan.calls[position]
         paths: dict[Path, None] = {}
@@ -353,8 +353,7 @@ class Producers:
             paths |= dict.fromkeys((name,) for name in call.returns[:_MAX_OUTPUTS])
             if tool is None or tool.only_output == "" or not paths:
                 paths[self._whole] = None
-        paths |= self._used[position]
-        yield from paths
+        return paths | self._used[position]
 
     def candidates(self, target: ExpectedOutput) -> list[OutputCandidate]:
         """What an argument may be meant to take, the likeliest first.
@@ -365,8 +364,8 @@ class Producers:
         before = range(min(target.call, len(self.plan.calls)))
         outputs: dict[tuple[int, Path], OutputCandidate] = {}
         for position in [*reversed(before)][:_MAX_CALLS]:
-            paths = dict.fromkeys(self.outputs(position))
-            if target.path is not None and self._has(position, target.path):
+            paths = self.outputs(position)
+            if target.path is not None and self.has(position, target.path):
                 paths[target.path] = None
             for path in paths:
                 output = self._weighed(Ref(position, path), target)
@@ -376,7 +375,8 @@ class Producers:
             outputs.values(), key=lambda output: (-output.score, -output.ref.call, str(output.ref.path))
         )
 
-    def _has(self, position: int, path: Path) -> bool:
+    def has(self, position: int, path: Path) -> bool:
+        """Whether a call may have an output."""
         tool = self.tools[position]
         return tool is None or tool.output(path) is not None
 

@@ -447,16 +447,12 @@ class _FaultFixes:
         value = self._value()
         ref = text_reference(self.plan, value_at_path(value, self.fault.at), self.position, self.catalog)
         if ref is not None:
-            outputs = [] if self._there(ref) else list(self.producers.outputs(ref.call))
+            outputs = () if self.producers.has(ref.call, ref.path) else self.producers.outputs(ref.call)
             reason = "the whole text is the name of this output"
             for number, path in enumerate([ref.path, *outputs]):
-                if self._there(output := replace(ref, path=path)):
-                    referring = replace_values(value, {self.fault.at: output})
+                if self.producers.has(ref.call, path):
+                    referring = replace_values(value, {self.fault.at: replace(ref, path=path)})
                     yield self._set(referring, reason, 0.93 - 0.1 * min(number, 3), "plan")
-
-    def _there(self, ref: Ref) -> bool:
-        tool = self.producers.tools[ref.call]
-        return tool is None or tool.output(ref.path) is not None
 
     def _other_output(self) -> Iterator[Fix]:
         """Another output in place of one that is not there, or does not fit."""

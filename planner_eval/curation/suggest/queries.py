@@ -232,9 +232,9 @@ def _candidates(query: str, kind: Type, about: str) -> Iterable[_Candidate]:
     """What a question names that may be of a type."""
     kind = kind.unfolded
     if kind.enum is not None:
-        return list(_find_allowed_values(query, kind))
+        return _find_allowed_values(query, kind)
     if kind.format in ("date", "date-time", "time"):
-        return list(_moments(query, kind.format))
+        return _moments(query, kind.format)
     kinds = set(kind.kinds) | {inner for member in kind.any_of for inner in member.kinds}
     candidates: list[_Candidate] = []
     if "array" in kinds:
