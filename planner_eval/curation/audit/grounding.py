@@ -450,13 +450,12 @@ def ungrounded(plan: Plan, query: str, catalog: Catalog | None = None) -> Iterat
             ):
                 yield miss
                 continue
-            number = (
-                not isinstance(literal.value, bool) and is_arithmetic(call) and is_constant(literal.value)
-            )
-            parameter = literal.parameter if literal.ground is None and not literal.path else None
-            if parameter is not None and is_described(literal.value, parameter, question):
+            value, parameter = literal.value, literal.parameter
+            if literal.ground is not None or (
+                not isinstance(value, bool) and is_arithmetic(call) and is_constant(value)
+            ):
                 continue
-            if literal.ground is None and not number:
+            if parameter is None or literal.path or not is_described(value, parameter, question):
                 beside = values_by_argument[call.tool, literal.argument]
                 yield make_finding(literal, question, claimed, beside)
 
@@ -472,7 +471,7 @@ def _find_near_miss(
     miss = None if result else find_near_text(value, question, others, texts)
     if miss is None and (ground is None or ground.how not in ("text", "result")):
         miss = find_other_day(value, question)
-    if miss is None and parameter is not None and not literal.path and literal.type.enum is not None:
+    if miss is None and parameter is not None and not literal.path:
         miss = find_described_choice(value, parameter, question)
     if miss is None:
         return None

@@ -76,12 +76,12 @@ def goal_of_code(code: str, pred: InputSide, gold: InputSide, policy: Policy) ->
     Raises:
         AbsentError: the given pair has no edit of it, or cannot be compared.
     """
+    plans = []
     for record, what in ((pred, "the prediction"), (gold, "gold")):
         if record.plan is None:
             raise AbsentError(f"{what} cannot be read, so there are no edits: {record.error}")
-    assert pred.plan is not None
-    assert gold.plan is not None
-    given_diff = diff(pred.plan, gold.plan, policy)
+        plans.append(record.plan)
+    given_diff = diff(plans[0], plans[1], policy)
     root = any(edit.code == code for edit in given_diff.roots)
     codes = dict.fromkeys(edit.code for edit in given_diff.edits)
     if code not in codes:
