@@ -80,33 +80,26 @@ def size_of(plan_or_text: Side) -> Size:
     """
     if isinstance(plan_or_text, str):
         return Size(weight=len(plan_or_text))
-    plan = plan_or_text
-    total = Size(calls=len(plan.calls), arguments=int(plan.answer is not None))
-    for call in plan.calls:
-        total = total.plus(Size(arguments=len(call.returns) + call.has_result, weight=len(call.id)))
-    for arguments in (*(call.arguments for call in plan.calls), plan.answer or ()):
-        for _, value in arguments:
-            total = total.plus(Size(arguments=1)).plus(_value_size(value))
-    return total
+    calls, answer = plan_or_text.calls, plan_or_text.answer
+    values = [
+        value for arguments in (*(call.arguments for call in calls), answer or ()) for _, value in arguments
+    ]
+    extras = sum(len(call.returns) + call.has_result for call in calls) + (answer is not None)
+    references, weight = 0, sum(len(call.id) for call in calls)
+    for _, item in (pair for value in values for pair in nested_values(value)):
+        if isinstance(item, (Ref, Unresolved)):
+            references += 1 + len(item.path)
+        elif isinstance(item, (list, dict, Template)):  # it weighs 1, and 1 more for each that it holds
+            weight += 1 + len(items_of(item))
+            weight += sum(map(len, item)) if isinstance(item, dict) else 0
+        else:
+            weight += weight_of(item)
+    return Size(len(calls), len(values) + extras, references, weight)
 
 
 def pair_size(pair: Pair) -> Size:
     """How large both sides are together."""
     return size_of(pair.pred).plus(size_of(pair.gold))
-
-
-def _value_size(value: Value) -> Size:
-    """References, and the weights of all else; what holds items weighs 1, and 1 more for each."""
-    references = weight = 0
-    for _, item in nested_values(value):
-        if isinstance(item, (Ref, Unresolved)):
-            references += 1 + len(item.path)
-        elif isinstance(item, (list, dict, Template)):
-            weight += 1 + len(items_of(item))
-            weight += sum(map(len, item)) if isinstance(item, dict) else 0
-        else:
-            weight += weight_of(item)
-    return Size(references=references, weight=weight)
 
 
 def nested_values(value: Value, path: Path = ()) -> Iterator[tuple[Path, Value]]:
