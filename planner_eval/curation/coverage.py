@@ -15,6 +15,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.catalogs.catalog import Catalog, Tool, Type
 from planner_eval.catalogs.formats import read_catalog
+from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.sets import read_sets, set_warnings
@@ -234,16 +235,8 @@ def find_possible_links(tools: Iterable[Tool]) -> list[Link] | None:
         for tool in all_tools
         for output in tool.returns.fields
         for consumer, parameter, kind in consumers.get(_normalize_name(output.name), ())
-        if consumer.full_name != tool.full_name and _may_hold(kind, output.type)
+        if consumer.full_name != tool.full_name and is_compatible(output.type, kind)
     ]
-
-
-def _may_hold(parameter_type: Type, output_type: Type) -> bool:
-    """Whether a value of one type may be one of the other, as far as their kinds say."""
-    parameter_kinds, output_kinds = set(parameter_type.unfolded.kinds), set(output_type.unfolded.kinds)
-    if "number" in parameter_kinds:
-        parameter_kinds.add("integer")
-    return not parameter_kinds or not output_kinds or bool(parameter_kinds & output_kinds)
 
 
 def _normalize_name(name: str) -> str:
