@@ -104,14 +104,14 @@ class _ValueOrigins:
         """The edges to one call."""
         for argument, value in call.arguments:
             for path, text in _leaves(value):
-                origin = self.place(text, _last_name(path) or argument)
+                origin = self.place(text, last_name(path) or argument)
                 if origin is not None:
                     yield Edge(origin[0], consumer, argument, path, origin[1], inferred=True)
                     continue
                 if text not in self.first:
                     self.given.add(text)
                 for number, item in enumerate(text.split(",")) if "," in text else ():
-                    item_origin = self.place(item.strip(), _last_name(path) or argument)
+                    item_origin = self.place(item.strip(), last_name(path) or argument)
                     if item_origin is not None:
                         yield Edge(
                             item_origin[0], consumer, argument, (*path, number), item_origin[1], inferred=True
@@ -125,7 +125,7 @@ class _ValueOrigins:
         same = self.named.get((text, _normalise_name(argument)))
         if same is not None or not COMMON_VALUE.fullmatch(text):
             return same or first
-        key, name = _normalise_name(_last_name(first[1])), _normalise_name(argument)
+        key, name = _normalise_name(last_name(first[1])), _normalise_name(argument)
         fits = key and (name.endswith(key) or (key.endswith("id") and _WORD.fullmatch(text)))
         return first if fits else None
 
@@ -133,7 +133,7 @@ class _ValueOrigins:
         for path, text in _leaves(result):
             if text not in self.given:
                 self.first.setdefault(text, (producer, path))
-                self.named.setdefault((text, _normalise_name(_last_name(path))), (producer, path))
+                self.named.setdefault((text, _normalise_name(last_name(path))), (producer, path))
 
 
 def _fill_holes(plan: Plan, signatures: Signatures) -> Iterator[Edge]:
@@ -144,7 +144,7 @@ def _fill_holes(plan: Plan, signatures: Signatures) -> Iterator[Edge]:
         for argument, value in call.arguments:
             for value_path, text in _leaves(value):
                 offer = (
-                    offers.get(_normalise_name(_last_name(value_path) or argument))
+                    offers.get(_normalise_name(last_name(value_path) or argument))
                     if text in signatures.holes
                     else None
                 )
@@ -159,7 +159,7 @@ def _fill_holes(plan: Plan, signatures: Signatures) -> Iterator[Edge]:
                 offers[plain] = None if plain in offers else ((position, (name,)), kind)
 
 
-def _last_name(path: Path) -> str:
+def last_name(path: Path) -> str:
     """The last name on a way into a value; "" where it has none."""
     return next((step for step in reversed(path) if isinstance(step, str)), "")
 

@@ -39,6 +39,7 @@ from planner_eval.curation.audit.near_misses import (
 )
 from planner_eval.curation.audit.question import Question, read_question
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, word_set, words
+from planner_eval.plan.inference import last_name
 from planner_eval.plan.model import Call, Path, Plan, Template, Value, contains_kind, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
@@ -311,7 +312,7 @@ def _is_in_stated_range(question: Question, value: Value) -> bool:
 
 def _name_of(literal: Literal) -> str:
     """What a literal is called: its field of an object, else its argument."""
-    return next((step for step in reversed(literal.path) if isinstance(step, str)), literal.argument)
+    return last_name(literal.path) or literal.argument
 
 
 def _text_confidence(value: Value, argument: str, question: Question) -> Confidence:

@@ -14,6 +14,7 @@ from planner_eval.catalogs.check import find_tool
 from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.curation.audit.words import TABLES, word_set
 from planner_eval.curation.suggest.faults import has_declared_output
+from planner_eval.plan.inference import last_name
 from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan, Ref, references
 
 # ----------------------------------------------------------------------
@@ -462,15 +463,6 @@ class Producers:
                 what = call.id if labels >= max(tool, field) else call.name if tool >= field else last
                 reasons.append((0.85, f"{what} has a name like the reference's"))
         return more
-
-
-def last_name(path: Path) -> str:
-    """The last name on the way into a result; "" where there is none.
-
-    >>> last_name(("rooms", 0))
-    'rooms'
-    """
-    return next((step for step in reversed(path) if isinstance(step, str)), "")
 
 
 def _has_same_kind(output: Type, into: Type) -> bool:

@@ -16,7 +16,6 @@ from planner_eval.curation.suggest.candidates import (
     ExpectedOutput,
     Producers,
     are_opposites,
-    last_name,
     name_similarity,
 )
 from planner_eval.curation.suggest.faults import (
@@ -50,6 +49,7 @@ from planner_eval.curation.suggest.tool_names import (
 )
 from planner_eval.curation.suggest.values import Interpretation, find_interpretations
 from planner_eval.plan.graph import generations
+from planner_eval.plan.inference import last_name
 from planner_eval.plan.model import Arguments, Call, Path, Plan, Ref, Template, Unresolved, Value, references
 from planner_eval.reading.dialects.notations.plan import value_data
 
