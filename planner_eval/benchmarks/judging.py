@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from planner_eval.base.errors import InputError, JudgeError
+from planner_eval.base.text import text_hash
 
 # ----------------------------------------------------------------------
 # The interface between a metric that needs a model's opinion and whatever gives one.
@@ -120,9 +121,7 @@ def request_key(request: JudgeRequest) -> str:
     >>> request_key(JudgeRequest("t", (("user", "a"),))) == request_key(JudgeRequest("t", (("user", "b"),)))
     False
     """
-    from hashlib import blake2b
-
-    return blake2b(request_json(request).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return text_hash(request_json(request))
 
 
 def request_json(request: JudgeRequest) -> str:

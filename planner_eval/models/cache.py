@@ -9,12 +9,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
 from planner_eval.base.errors import JudgeError, ModelError
-from planner_eval.base.text import encodable
+from planner_eval.base.text import encodable, text_hash
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest, Usage, request_key
 from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
 
@@ -253,8 +252,3 @@ def request_text(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | N
     request = {key: value for key, value in sampling.items() if value is not None}
     request |= {"messages": list(messages), **({"tools": list(tools)} if tools else {})}
     return json.dumps(request, sort_keys=True, ensure_ascii=False)
-
-
-def text_hash(text: str) -> str:
-    """What tells a text from others."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -14,6 +14,7 @@ from math import isnan
 from operator import itemgetter
 from typing import Any, TypeAlias
 
+from planner_eval.base.text import text_hash
 from planner_eval.plan.graph import circles, generations
 from planner_eval.plan.isomorphism import DIFFERENT, ColouredGraph, Verdict, consumers, find_mapping
 from planner_eval.plan.linking import SMALL_INTEGER
@@ -483,10 +484,10 @@ def _digest_numbered(numbered: NumberedPlan) -> str:
     coloured = numbered.coloured(Digests())
     used = consumers(coloured)
     ends = sorted(
-        _hash((colour, sorted([(coloured.colours[user], slot) for user, slot in used[position]])))
+        text_hash(repr((colour, sorted([(coloured.colours[user], slot) for user, slot in used[position]]))))
         for position, colour in enumerate(coloured.colours)
     )
-    return _hash(ends)
+    return text_hash(repr(ends))
 
 
 class Digests(dict[Key, Any]):
@@ -494,13 +495,7 @@ class Digests(dict[Key, Any]):
 
     def setdefault(self, key: Key, _default: Any = None) -> str:
         """The digest of a key."""
-        return _hash(key)
-
-
-def _hash(value: object) -> str:
-    from hashlib import blake2b  # with OpenSSL, 5 ms; a comparison needs no digest
-
-    return blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return text_hash(repr(key))
 
 
 def _blank_arguments(_plan: Plan, _position: int, arguments: Arguments) -> Arguments:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import format_count, shorten
+from planner_eval.base.text import format_count, shorten, text_hash
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.subject import AuditedRecord
@@ -247,8 +246,8 @@ class TwinFinder:
     def __init__(self) -> None:
         self._shapes = EquivalenceClasses(values=False)
         self._sketches: dict[str, ShapeSummary] = {}
-        self._groups: dict[tuple[bytes, bytes], _QuestionGroup] = {}
-        self._last_tools: tuple[Catalog | None, bytes] = (None, b"")
+        self._groups: dict[tuple[str, str], _QuestionGroup] = {}
+        self._last_tools: tuple[Catalog | None, str] = (None, "")
 
     def add(self, number: int, subject: AuditedRecord) -> None:
         """Look at one more record, if it asks something; `number` is its position."""
@@ -257,7 +256,7 @@ class TwinFinder:
         shape = self._shapes.of(subject.plan)
         if shape not in self._sketches:
             self._sketches[shape] = self._sketch(subject.plan, shape)
-        key = _digest(question_template(subject.query)), self._tools(subject.catalog)
+        key = text_hash(question_template(subject.query)), self._tools(subject.catalog)
         group = self._groups.setdefault(key, _QuestionGroup())
         group.add(number, subject.record, subject.query, shape)
 
@@ -266,12 +265,12 @@ class TwinFinder:
         for group in self._groups.values():
             yield from _find_odd_plans(group, self._sketches)
 
-    def _tools(self, catalog: Catalog | None) -> bytes:
+    def _tools(self, catalog: Catalog | None) -> str:
         """What tells the tools on offer apart; records of one catalog mostly follow one another."""
         if catalog is not self._last_tools[0]:
             tools = catalog.tools if catalog is not None else ()
             names = repr(sorted((tool.app or "", tool.name) for tool in tools))
-            self._last_tools = catalog, _digest(names)
+            self._last_tools = catalog, text_hash(names)
         return self._last_tools[1]
 
     def _sketch(self, plan: Plan, shape: str) -> ShapeSummary:
@@ -282,10 +281,6 @@ class TwinFinder:
             argument_names,
             shape if plan.answer is None else self._shapes.of(replace(plan, answer=None)),
         )
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _find_odd_plans(

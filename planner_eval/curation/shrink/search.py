@@ -11,10 +11,10 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from hashlib import blake2b
 from typing import Any, TypeAlias
 
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import text_hash
 from planner_eval.comparison.matching.align import match
 from planner_eval.curation.shrink.pairs import Pair, Partners, pair_size, strip_source
 from planner_eval.curation.shrink.steps import (
@@ -324,10 +324,10 @@ def _match_calls(pair: Pair) -> Partners:
     return match(pred, gold).alignment.pairs
 
 
-def _digest(pair: Pair) -> bytes:
+def _digest(pair: Pair) -> str:
     """What tells a pair from others; of what was tried no more is held."""
     contents = [
         plan_or_text if isinstance(plan_or_text, str) else repr((plan_or_text.calls, plan_or_text.answer))
         for plan_or_text in pair
     ]
-    return blake2b(repr(contents).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return text_hash(repr(contents))

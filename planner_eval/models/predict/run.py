@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from planner_eval.base.errors import InputError, ModelError, PlanevalError
-from planner_eval.models.cache import request_text, text_hash
+from planner_eval.base.text import text_hash
+from planner_eval.models.cache import request_text
 from planner_eval.models.pipelines.pipeline import (
     NO_FIELDS,
     CallRequest,

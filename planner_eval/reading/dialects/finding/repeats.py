@@ -9,6 +9,7 @@ from typing import Any
 
 from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span
+from planner_eval.base.text import text_hash
 from planner_eval.plan.model import Diagnostic, RawComputed, RawPlan, RawRef, fold
 from planner_eval.reading.dialects.finding.segments import (
     ReadCalls,
@@ -81,13 +82,6 @@ def _result_names(item: ReadCalls, own: list[str]) -> Iterator[tuple[str, str]]:
             yield f"{index - start}@{piece}", own[index]
 
 
-def _digest(text: str) -> str:
-    """A short text for a long one: nested calls would double it at each level."""
-    from hashlib import blake2b
-
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
 def call_signatures(raw: RawPlan, before: Mapping[str, str] | None = None) -> list[str]:
     """A text for each call that is equal for equal calls, nested ones included.
 
@@ -99,7 +93,8 @@ def call_signatures(raw: RawPlan, before: Mapping[str, str] | None = None) -> li
     texts = []
     for call in raw.calls:
         arguments = sorted(f"{key!r}={_format_value(value, texts_by_name)}" for key, value in call.arguments)
-        text = _digest(f"{call.app}.{call.name}({','.join(arguments)})")
+        # a short text for a long one: nested calls would double it at each level
+        text = text_hash(f"{call.app}.{call.name}({','.join(arguments)})")
         for name, path in call.binds:
             texts_by_name[name] = f"{text}{path}"
         texts.append(text)
