@@ -68,6 +68,7 @@ _FRACTION = re.compile(r"\b(?:fraction|ratio|decimal|0\.\d|0 (?:to|and) 1|0-1)\b
 _TIME_AT_END = re.compile(
     r"[T ]\d{1,2}(?::\d\d)+(?:\.\d+)?(?: ?[ap]\.?m\.?)?\s*(?:Z|UTC|GMT|[-+]\d\d:?\d\d)?$", re.I
 )
+_TIME_SEPARATOR = re.compile(r"(?<=\d)[.h](?=\d\d)")
 _ITEM_SEPARATOR = re.compile(r"[;|/&\n]|\b(?:and|or)\b", re.IGNORECASE)
 """What divides the items that a text may list; of commas the list itself is told."""
 _UNSURE_SCORE = 0.55
@@ -357,7 +358,7 @@ def _interpret_moment(bare: str, format: str | None) -> Iterator[Interpretation]
             yield Interpretation(reading, "the date as yyyy-mm-dd, with day and month in either order", 0.55)
         if _TIME_AT_END.match(bare[10:]):
             yield Interpretation(bare[:10], "the day without the time", 0.85)
-    if format == "time" and (when := moment(bare)) is not None:
+    if format == "time" and (when := moment(_TIME_SEPARATOR.sub(":", bare))) is not None:
         yield Interpretation(when[1], "the time as hh:mm", 0.93)
     if format == "date-time" and isinstance(day := normalise_date(bare), str):
         yield Interpretation(f"{day}T00:00:00", "the start of the day", 0.5)
