@@ -23,10 +23,9 @@ from planner_eval.plan.model import (
     Path,
     Plan,
     Ref,
-    Template,
     Unresolved,
     Value,
-    contains_kind,
+    is_dependent,
     references,
 )
 
@@ -132,9 +131,7 @@ def _find_counted_value(pred_value: Value, gold_value: Value, to_pred: Mapping[i
         if remaining[end] > 0:
             remaining[end] -= 1
             shared.append(Ref(producer, path))
-    return shared or (
-        Unresolved("") if contains_kind(gold_value, (Ref, Unresolved, Template)) else gold_value
-    )
+    return shared or (Unresolved("") if is_dependent(gold_value) else gold_value)
 
 
 def _reference_sources(value: Value) -> list[tuple[int, Path]]:

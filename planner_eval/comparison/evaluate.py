@@ -285,7 +285,7 @@ def _pair_files(
     if reading.by != "position":  # trials are put beside their gold plans by ids, in whatever order they come
         left, right = label_trials(left, right, single=trials)
     if len(ids) == 1 and not left.many and right.many:
-        left = left._replace(records=(left.records[0]._replace(id=ids[0]),))
+        left = left._replace(records=tuple(record._replace(id=ids[0]) for record in left.records))
     matched = pairing.pair(left, right, by=reading.by, folder=store.folder)
     pairing.refuse_repeated_gold(matched, right.records)
     pairs = matched.pairs

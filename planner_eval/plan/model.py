@@ -422,6 +422,11 @@ def contains_kind(value: Value, kinds: type | tuple[type, ...]) -> bool:
     return isinstance(value, (Template, RawTemplate)) and any(isinstance(p, kinds) for p in value.parts)
 
 
+def is_dependent(value: Value) -> bool:
+    """Whether a value is or holds a reference, resolved or not."""
+    return contains_kind(value, (Ref, Unresolved, Template))
+
+
 def leaves(value: Value, path: Path = ()) -> Iterator[tuple[Path, Value]]:
     """The leaves of a value, linked or not, each with the way to it, in written order.
 

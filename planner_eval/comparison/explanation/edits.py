@@ -11,7 +11,7 @@ from typing import Any
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.plan.canonical import OWN_POSITIONS, Key, producers_of, value_key
-from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value, contains_kind
+from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value, contains_kind, is_dependent
 
 EDITS: dict[str, str] = {
     "call.missing": "gold makes a call that the prediction does not make",
@@ -152,7 +152,6 @@ class Draft(NamedTuple):
 
 # ----------------------------------------------------------------------
 # Where two values differ, and how.
-_REFERENCE_TYPES = (Ref, Unresolved, Template)
 
 
 class ValueDiff:
@@ -199,7 +198,7 @@ class ValueDiff:
         pred_counts, gold_counts = (
             Counter(value_key(item, OWN_POSITIONS) for item in value) for value in (pred_value, gold_value)
         )
-        same_literals = pred_counts == gold_counts and not contains_kind(pred_value, _REFERENCE_TYPES)
+        same_literals = pred_counts == gold_counts and not is_dependent(pred_value)
         return same_literals and not self.alike(pred_value, gold_value)
 
     def fields(
@@ -298,9 +297,10 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
         return None
     from planner_eval.comparison.policy.dates import moment, normalise_date, possible_dates
 
-    moments = moment(pred_value), moment(gold_value)
-    if moments[0] is not None and moments[0] == moments[1]:
-        return "date format" if moments[0][0] else "time format"
+    pred_moment, gold_moment = moment(pred_value), moment(gold_value)
+    if pred_moment is not None and pred_moment == gold_moment:
+        day, _ = pred_moment
+        return "date format" if day else "time format"
     if normalise_date(pred_value) == normalise_date(gold_value):
         return "date format"
     days = possible_dates(pred_value), possible_dates(gold_value)

@@ -24,7 +24,7 @@ from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.graph import circles
-from planner_eval.plan.model import Ref, Template, Unresolved, Value, contains_kind
+from planner_eval.plan.model import Ref, Value, is_dependent
 
 
 def explain_matching(
@@ -70,7 +70,6 @@ MAX_EDITS = 1000
 _VALUE_CODES = frozenset({
     "reference.producer", "answer.producer", "argument.value", "reference.literal", "reference.unwanted",
 })  # fmt: skip
-_REFERENCE_TYPES = (Ref, Unresolved, Template)
 
 
 class _WrongValue(NamedTuple):
@@ -145,7 +144,7 @@ def _find_source(value: Value, images: Sequence[int]) -> Any:
     """A call by its position in gold, or a literal that says something; None for what is neither."""
     if type(value) is Ref:
         return images[value.call] if images[value.call] >= 0 else None
-    if contains_kind(value, _REFERENCE_TYPES) or not (is_distinctive(value) or kind_name(value) == "number"):
+    if is_dependent(value) or not (is_distinctive(value) or kind_name(value) == "number"):
         return None
     return "literal", value_key(value, OWN_POSITIONS)
 

@@ -1,7 +1,7 @@
 """Edits that are told in one line: what such a line costs, which edits it may tell, and its sentence.
 
-Of all lines that may be, those are chosen that save most. A line is a row of :data:`LINES`; what it may tell
-is found by a function of :data:`PROPOSERS`, or by a row of :data:`GROUPS`.
+Of all lines that may be, those are chosen that tell most edits. A line is a row of :data:`LINES`; what it may
+tell is found by a function of :data:`PROPOSERS`, or by a row of :data:`GROUPS`.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class Proposal(NamedTuple):
     data: Any = None
 
     @property
-    def saving(self) -> float:
-        """How much cheaper it is than its edits, each of which costs 1."""
-        return len(self.edits) - LINES[self.name][0]
+    def rank(self) -> tuple[int, int]:
+        """Which is chosen first: what tells more edits, then the earlier row."""
+        return -len(self.edits), [*LINES].index(self.name)
 
 
 IndexedEdits = list[tuple[int, Edit]]
@@ -148,7 +148,7 @@ def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
             break
         for name, positions, data in chosen:
             edits = [diff.edits[index] for index in positions]
-            message = LINES[name][1](roots, edits, data)
+            message = LINES[name](roots, edits, data)
             if 0 in positions and (suffix := no_call_suffix(diff.pred, diff.gold)) not in message:
                 message += suffix  # the first edit's own sentence ends so
             code = _LINE_NAMES.get(name, edits[0].code)
@@ -158,7 +158,7 @@ def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
 
 
 def choose_cheapest(proposals: Iterable[Proposal]) -> list[Proposal]:
-    """Proposals that share no edit, those that save most first; of equal ones the earlier.
+    """Proposals that share no edit, by their ranks; of equal ones the earlier.
 
     Of 7,847 pairs of plans there was none of which another set of lines had saved more.
 
@@ -168,7 +168,7 @@ def choose_cheapest(proposals: Iterable[Proposal]) -> list[Proposal]:
     """
     chosen: list[Proposal] = []
     covered: set[int] = set()
-    for proposal in sorted(proposals, key=lambda proposal: -proposal.saving):
+    for proposal in sorted(proposals, key=lambda proposal: proposal.rank):
         if covered.isdisjoint(proposal.edits):
             covered.update(proposal.edits)
             chosen.append(proposal)
@@ -304,7 +304,7 @@ def call_key(plan: Plan, position: int) -> tuple[Hashable, ...]:
 def _propose_repeated_runs(roots: Roots) -> Iterator[Proposal]:
     """Calls in a row that repeat calls in a row."""
     duplicates, plan = roots.by_code("call.duplicated"), roots.diff.pred
-    if len(duplicates) < 2:
+    if not duplicates:
         return
     first: dict[Hashable, int] = {}
     twins = [first.setdefault(call_key(plan, position), position) for position in range(len(plan.calls))]
@@ -320,12 +320,11 @@ def _propose_tries(roots: Roots) -> Iterator[Proposal]:
     pairing = roots.diff.matching.pairing if roots.diff.matching is not None else None
     if pairing is None:
         return
-    extra, calls = roots.by_code("call.extra"), roots.diff.pred.calls
-    tools = Counter(calls[call].tool for call in extra)
+    extra = roots.by_code("call.extra")
     tries: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
     firsts: list[int] = []
     for call in extra:
-        if tools[calls[call].tool] < 2 or pairing.pred.users[call]:
+        if pairing.pred.users[call]:
             continue
         if nearest := find_nearest_call(pairing, call) or find_nearest_call(pairing, call, firsts):
             tries.setdefault(nearest.call, []).append((call, nearest.names))
@@ -395,8 +394,9 @@ def _write_items(_: Roots, edits: list[Edit], data: None) -> str:
 
 
 def _write_same_value(roots: Roots, edits: list[Edit], data: None) -> str:
-    value = value_name(edits[0].pred_value, roots.names.our_number)
-    return f"{roots.argument_label(edits[0])} is {value}, expected {format_list(roots.gold_values(edits))}"
+    first, *_ = edits
+    value = value_name(first.pred_value, roots.names.our_number)
+    return f"{roots.argument_label(first)} is {value}, expected {format_list(roots.gold_values(edits))}"
 
 
 def _write_copied_value(_: Roots, edits: list[Edit], data: None) -> str:
@@ -405,7 +405,8 @@ def _write_copied_value(_: Roots, edits: list[Edit], data: None) -> str:
 
 
 def _write_missing_argument(roots: Roots, edits: list[Edit], data: None) -> str:
-    return f"{roots.argument_label(edits[0])} is missing, expected {format_list(roots.gold_values(edits))}"
+    first, *_ = edits
+    return f"{roots.argument_label(first)} is missing, expected {format_list(roots.gold_values(edits))}"
 
 
 def _write_links(roots: Roots, edits: list[Edit], data: None) -> str:
@@ -510,39 +511,39 @@ def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]
     return details + (f", each time with {shared_text}" if shared else "")
 
 
-LINES: dict[str, tuple[float, Callable[[Roots, list[Edit], Any], str]]] = {
+LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     # look-up calls change no state, and gold lists only calls that do
-    "lookup": (0.1, _write_lookups),
+    "lookup": _write_lookups,
     # items of one list are wrong in one way
-    "items": (1.1, _write_items),
-    # an item of which several fields are wrong is another item
-    "item": (1.2, _write_items),
+    "items": _write_items,
     # one value in the place of several is one slip
-    "same value": (1.1, _write_same_value),
-    # a wrong value that is copied is one wrong value
-    "copied value": (1.2, _write_copied_value),
+    "same value": _write_same_value,
     # one argument that is never given is a habit
-    "missing throughout": (1.1, _write_missing_argument),
-    # arguments that one call leaves out are left out together
-    "missing together": (1.2, _write_items),
+    "missing throughout": _write_missing_argument,
     # an answer that names other values is another answer
-    "other answer": (1.1, _write_other_answer),
+    "other answer": _write_other_answer,
     # an answer that names nothing is left out once
-    "missing answer": (1.1, _write_missing_answer),
+    "missing answer": _write_missing_answer,
     # links without arguments are left out together
-    "links": (1.1, _write_links),
+    "links": _write_links,
     # calls in a row that are made again are one repetition
-    "repeated run": (1.1, _write_repeated_run),
+    "repeated run": _write_repeated_run,
+    # an item of which several fields are wrong is another item
+    "item": _write_items,
+    # a wrong value that is copied is one wrong value
+    "copied value": _write_copied_value,
+    # arguments that one call leaves out are left out together
+    "missing together": _write_items,
     # calls that differ little are tries of one
-    "tries": (1.2, _write_tries),
-    # two computations are told apart by what they compute
-    "other computation": (1.5, _write_computation),
+    "tries": _write_tries,
     # a plan that goes on, or stops, does so once
-    "end": (1.3, _write_end),
+    "end": _write_end,
     # calls of one tool in a row are one line
-    "run": (1.4, _write_run),
+    "run": _write_run,
+    # two computations are told apart by what they compute
+    "other computation": _write_computation,
 }
-"""What a line costs, where one edit costs 1, and why; and its sentence."""
+"""Why a line may be told, and its sentence; of lines that tell as many edits the first is taken."""
 
 _LINE_NAMES = {
     "lookup": "lookup",

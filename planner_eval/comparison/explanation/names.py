@@ -311,8 +311,6 @@ def value_name(value: Value, number: Callable[[int], str] = _plain_call_number) 
         return f'"{value}"'
     if type(value) is int and -_MAX_PLAIN_NUMBER < value < _MAX_PLAIN_NUMBER:
         return str(value)
-    if type(value) in _SCALAR_TYPES:
-        return _unquote_references(one_line_json(value, MAX_VALUE_LENGTH))
 
     def plain(leaf: Value) -> Any:
         return _format_leaf(leaf, number)
@@ -340,8 +338,6 @@ _PLAIN_TEXT = re.compile(rf"[\w .,:;/@#+=()-]{{0,{MAX_VALUE_LENGTH - 2}}}", re.A
 
 _MAX_PLAIN_NUMBER = 10**15
 """Whole numbers below it are shown as they are."""
-
-_SCALAR_TYPES = (str, int, float, bool, type(None))
 
 
 def text_name(value: str | Template, number: Callable[[int], str]) -> str:

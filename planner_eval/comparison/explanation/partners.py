@@ -242,7 +242,7 @@ def _pair_by_place(pairing: Pairing) -> Pairing:
         preds = range(first, to_pred[gold] if gold < len(to_pred) else len(to_gold))
         golds = range(start, gold)
         gold += 1
-        if not golds or not preds or any(to_gold[pred] >= 0 for pred in preds):
+        if any(to_gold[pred] >= 0 for pred in preds):
             continue
         if len(preds) == len(golds):
             pairs = [*zip(preds, golds, strict=True)]

@@ -209,9 +209,10 @@ class PrimitiveEdits:
             )
         for name in gold_names:
             pred_name = renamed.get(name, name)
-            by_position = pred_name.isdecimal() != name.isdecimal() if pred_name != name else False
-            equal = pred_name != name and self.key(pred_args[pred_name]) == gold_args[name][:2]
-            if pred_name != name and (equal or not by_position):
+            if pred_name != name and (
+                pred_name.isdecimal() == name.isdecimal()
+                or self.key(pred_args[pred_name]) == gold_args[name][:2]
+            ):
                 yield self.describe_renamed(pred, gold, pred_name, name)
             else:
                 yield from self.compare_values(pred, gold, name, linked.get(name), pred_name)

@@ -27,7 +27,6 @@ MAX_HOPS = 6
 """How far around a call its surroundings are looked at."""
 
 
-_SCALAR_TYPES = frozenset({str, int, float, bool, type(None)})
 _NO_FEATURES: frozenset[str] = frozenset()
 
 
@@ -167,7 +166,7 @@ def _call_keys(
                 other_plan is None
                 or needed
                 or (name, shape) in other_plan.shapes
-                or (type(value) not in _SCALAR_TYPES and contains_kind(value, (Unresolved, Template)))
+                or contains_kind(value, (Unresolved, Template))
             ):
                 arguments.append((str(name), repr(shape)))
                 continue

@@ -32,10 +32,8 @@ from planner_eval.plan.model import (
     Path,
     Plan,
     Ref,
-    Template,
-    Unresolved,
     Value,
-    contains_kind,
+    is_dependent,
     map_leaves,
 )
 
@@ -173,8 +171,10 @@ class Rules:
 
     def normalised(self, plan: Plan, position: int, arguments: Arguments) -> Arguments:
         """A call's arguments as the policy compares them."""
-        if self._tools[0] is not plan:
-            self._tools = plan, [call.tool for call in plan.calls]
+        tools_plan, tools = self._tools
+        if tools_plan is not plan:
+            tools = [call.tool for call in plan.calls]
+            self._tools = plan, tools
         call = plan.calls[position] if position < len(plan.calls) else None
         normalised = []
         for name, value in arguments:
@@ -182,7 +182,7 @@ class Rules:
             if "ignore" in rule.compare:
                 normalised.append((name, LEFT_OUT))
                 continue
-            normal_form, default = rule.form.of(value, self._tools[1]), self._default(rule, call, name)
+            normal_form, default = rule.form.of(value, tools), self._default(rule, call, name)
             left = default is not NOTHING and _is_equal(normal_form, rule.form.of(default))
             normalised.append((name, LEFT_OUT if left else normal_form))
         return tuple(normalised)
@@ -252,7 +252,6 @@ class Rules:
 
 
 _EMPTY_RULE = Rule()
-_REFERENCE_TYPES = (Ref, Unresolved, Template)
 
 
 def _is_equal(first: Value, second: Value) -> bool:
@@ -266,7 +265,7 @@ def _is_acceptable(rule: Rule, pred_value: Value, gold_value: Value, context: Co
     if rule.pattern is None and rule.function is None:
         return False
     pred_written, gold_written = context.ours(), context.theirs()
-    if contains_kind(pred_written, _REFERENCE_TYPES) or contains_kind(gold_written, _REFERENCE_TYPES):
+    if is_dependent(pred_written) or is_dependent(gold_written):
         return False
     if (
         rule.pattern is not None

@@ -11,7 +11,7 @@ from planner_eval.comparison.counted import prepare_for_counting
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.structure_figures import Components, Structures
 from planner_eval.plan.graph import levels, producers
-from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value, contains_kind
+from planner_eval.plan.model import Arguments, Edge, Plan, is_dependent
 
 
 # ----------------------------------------------------------------------
@@ -327,15 +327,4 @@ def _add(figure: list[int], arguments: Arguments) -> None:
 
 def count_dependent(arguments: Arguments) -> int:
     """How many arguments are dependent."""
-    return len([1 for _, value in arguments if type(value) not in _SCALAR_TYPES and is_dependent(value)])
-
-
-_SCALAR_TYPES = frozenset({str, int, float, bool, type(None)})
-
-
-def is_dependent(value: Value) -> bool:
-    """Whether a value is or holds a reference, resolved or not."""
-    kind = type(value)
-    if kind is Ref or kind in _SCALAR_TYPES:
-        return kind is Ref
-    return contains_kind(value, (Ref, Unresolved, Template))
+    return len([1 for _, value in arguments if type(value) is not str and is_dependent(value)])

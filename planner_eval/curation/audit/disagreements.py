@@ -9,7 +9,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line_json
 from planner_eval.catalogs.check import find_tool
 from planner_eval.curation.audit.subject import AuditedRecord
-from planner_eval.plan.model import Ref, Template, Unresolved, Value, contains_kind
+from planner_eval.plan.model import Value, is_dependent
 from planner_eval.results.findings import GoldFinding
 
 CODES = ("gold.disagreeing",)
@@ -56,7 +56,7 @@ class DisagreementFinder:
         accepted = tuple(
             {name: _spell_all(value, call.id, name, subject) for name, value in call.arguments}
             for call in calls
-            if not any(contains_kind(value, (Ref, Template, Unresolved)) for _, value in call.arguments)
+            if not any(is_dependent(value) for _, value in call.arguments)
         )
         if len(accepted) == len(calls):
             self._groups.setdefault(key, []).append(

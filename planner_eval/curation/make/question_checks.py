@@ -18,7 +18,7 @@ from planner_eval.curation.audit.words import Ground, has_word
 from planner_eval.curation.make.descriptions import describe_plan, format_name, literals
 from planner_eval.curation.make.record import Made
 from planner_eval.curation.make.values import scalars
-from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
+from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value, is_dependent, leaves
 from planner_eval.plan.structure import sinks
 
 Grounding = Callable[[Made, str], Iterable[str]]
@@ -399,7 +399,7 @@ def required_literals(task: Made) -> Iterator[Literal]:
 
 def _is_default(tool: Tool | None, name: str, value: Any) -> bool:
     """Whether the tool takes a value also where nobody gives one."""
-    if tool is None or contains_kind(value, (Ref, Template, Unresolved)):
+    if tool is None or is_dependent(value):
         return False
     return any(
         parameter.name == name
