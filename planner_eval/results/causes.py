@@ -278,8 +278,8 @@ def _locate_cause(diff: Diff, edit: Edit, levels: Sequence[Mapping[int, int]]) -
     for plan, location, level in zip((diff.gold, diff.pred), (edit.gold, edit.pred), levels, strict=True):
         if location is None or location.call is None:
             continue
-        other = edit.pred if location is edit.gold else edit.gold
-        argument = location.argument if location.argument is not None else other and other.argument
+        named = (place.argument for place in (edit.gold, edit.pred) if place and place.argument is not None)
+        argument = next(named, None)
         return Cause(edit.code, plan.calls[location.call].tool, argument, level.get(location.call))
     return Cause(edit.code)
 

@@ -490,10 +490,8 @@ def cause_counts(comparison: Comparison) -> dict[str, list[int]]:
 
 def unjudged_totals(comparison: Comparison) -> Totals:
     """Sums over pairs that no gold plan judges: unreadable gold once, predictions without any by system."""
-    contrasts = comparison.contrasts
-    runs = [contrast.rows[0] for contrast in contrasts[:1]] + [contrast.rows[1] for contrast in contrasts]
     unjudged_rows: dict[tuple[str, int | None], ScoredRow] = {}
-    for system, run in enumerate(runs):
+    for system, run in enumerate(comparison.of_each("rows")):
         for row in run:
             if row.state not in JUDGED_STATES:
                 owner = system if row.state == "gold_absent" else None

@@ -358,9 +358,7 @@ class _CommonGround:
         pairing = self.pairing
         pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
         if pred_tool == gold_tool:
-            likeness = self.shared(pred, gold)
-            if len(self.preds) + len(self.golds) > 2:  # there is a choice
-                likeness += ORIGIN * self.count_origins(pred, gold)
+            likeness = self.shared(pred, gold) + ORIGIN * self.count_origins(pred, gold)
             return SAME_TOOL + likeness - CONTRARY * _is_contrary(pairing, pred, gold)
         evidence = self.evidence.get((pred, gold), 0.0)
         if not evidence or pred_tool.name == gold_tool.name:

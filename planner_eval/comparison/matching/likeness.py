@@ -236,7 +236,7 @@ def words(name: str) -> frozenset[str]:
     >>> sorted(words("searchHotels_v2"))
     ['hotel', 'search', 'v2']
     """
-    segments = _WORD_BREAK.split(_CAMEL_CASE_BREAK.sub(" ", name[:200]).casefold())
+    segments = _WORD_BREAK.split(_CAMEL_CASE_BREAK.sub(" ", name).casefold())
     plural = (
         len(segment) >= MIN_PLURAL_LENGTH and segment.endswith("s") and not segment.endswith("ss")
         for segment in segments

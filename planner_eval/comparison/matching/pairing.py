@@ -9,7 +9,6 @@ become partners, which never counts too much.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeAlias
 
@@ -300,18 +299,16 @@ class Pairing:
 
     @property
     def telling(self) -> dict[Tool, dict[Any, float]]:
-        """What right values speak by tool and argument, where a call has a choice of partners.
+        """What right values speak by tool and argument.
 
         The more values gold gives for an argument the better it tells its calls apart, then the more values
         pred gives, then the more of gold's have digits; then the names decide, or the places of what has no
         name: not how a plan is written.
         """
         if self._telling is None:
-            pred_counts, gold_counts = Counter(self.pred.tools), Counter(self.gold.tools)
             self._telling = {
                 tool: _rank_distinctive_arguments(self.gold, self.pred, tool)
-                for tool in gold_counts.keys() & pred_counts.keys()
-                if gold_counts[tool] + pred_counts[tool] > 2
+                for tool in {*self.gold.tools}.intersection(self.pred.tools)
             }
         return self._telling
 
@@ -392,7 +389,7 @@ class Pairing:
             shared += 1
             if pred_arg[0] != gold_arg[0] and not (has_matcher and self._matches(pred, gold, name, None)):
                 differing.append(name)
-            elif pred_arg[1] and gold_arg[1]:
+            elif gold_arg[1]:
                 same = pred_arg[0] == gold_arg[0]  # else the matcher is to say, once others are paired
                 referring.append((name, pred_arg[1], gold_arg[1]) if same else (name, (), ()))
             else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.plan.graph import levels
 from planner_eval.plan.isomorphism import ColouredGraph, refine_colours
@@ -28,6 +28,10 @@ MAX_HOPS = 6
 
 
 _NO_FEATURES: frozenset[str] = frozenset()
+
+
+RankKey: TypeAlias = tuple[tuple[int, int], int]
+"""What calls are ordered by: how early each can be made and is used, and its colour."""
 
 
 class Ranks:
@@ -126,9 +130,7 @@ def _find_twins(looks: list[int], producers: list[list[int]]) -> list[list[int]]
 
 def _producers(arguments: Mapping[Any, Argument]) -> list[int]:
     """The calls that a call's arguments refer to, by argument."""
-    referring = [(name, argument[1]) for name, argument in arguments.items() if argument[1]]
-    if len(referring) > 1:
-        referring.sort(key=lambda pair: str(pair[0]))
+    referring = sorted((str(name), producers) for name, (_, producers, _) in arguments.items() if producers)
     return [producer for _, producers in referring for producer in producers]
 
 
@@ -180,18 +182,18 @@ def _call_keys(
     return looks
 
 
-def _schedule_ranks(producers: list[list[int]]) -> list[int]:
+def _schedule_ranks(producers: list[list[int]]) -> list[tuple[int, int]]:
     """How early each call can be made, and among those how early its result is used."""
-    call_levels = levels([sorted({*needed} - {position}) for position, needed in enumerate(producers)])
+    call_levels = levels([[call for call in needed if call != own] for own, needed in enumerate(producers)])
     last = len(call_levels)
     used = [last] * last
     for position, needed in enumerate(producers):
         for producer in needed:
             used[producer] = min(used[producer], call_levels[position])
-    return [level * (last + 1) + use for level, use in zip(call_levels, used, strict=True)]
+    return [*zip(call_levels, used, strict=True)]
 
 
-def _break_ties(graph: ColouredGraph, keys: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _break_ties(graph: ColouredGraph, keys: list[RankKey]) -> list[RankKey]:
     """Tell apart what has one colour, then number the calls by level and colour."""
     for _ in range(MAX_STEPS // (1 + len(graph.colours))):
         picked = _find_entangled_call(graph)
@@ -203,12 +205,11 @@ def _break_ties(graph: ColouredGraph, keys: list[tuple[int, int]]) -> list[tuple
             for position, other_colour in enumerate(graph.colours)
         ]
         refine_colours(graph)
-    order = [(0, 0)] * len(keys)
+    order = [*keys]
     for colour, tied in sorted(
         _group_by_colour(graph).items(), key=lambda pair: (keys[pair[1][0]][0], pair[0])
     ):
-        if len(tied) > 1:
-            tied.sort(key=lambda position: [order[producer] for producer in graph.producers[position]])
+        tied.sort(key=lambda position: [order[producer] for producer in graph.producers[position]])
         for index, position in enumerate(tied):
             order[position] = keys[position][0], colour * len(keys) + index
     return order

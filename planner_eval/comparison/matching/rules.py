@@ -242,9 +242,7 @@ class Rules:
             wildcards and any(_is_equal(context.theirs(), wildcard) for wildcard in wildcards)
         ):
             return True
-        further_values = (
-            accepted_values.get(call.id, {}).get(argument, ()) if call is not None and accepted_values else ()
-        )
+        further_values = accepted_values.get(call.id, {}).get(argument, ()) if call is not None else ()
         if _is_acceptable(rule, pred_value, gold_value, context):
             return True
         accepted = ((value, rule.form.of(value)) for value in (*rule.accepted, *further_values))
