@@ -141,7 +141,7 @@ def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
         if edit.cause is None and not isinstance(keys.get(index), str)
     ]
     names = CallNames.of(diff.pred, diff.gold, diff.alignment.pairs)
-    while len(remaining) > 1:  # what one line does not tell another may
+    while remaining:  # what one line does not tell another may
         roots = Roots(diff, names, remaining)
         chosen = choose_cheapest(proposal for propose in PROPOSERS for proposal in propose(roots))
         if not chosen:

@@ -301,7 +301,7 @@ class Wording:
             pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
             return f"is the {pred_kind} {pred_text}, expected the {gold_kind} {gold_text}"
         has_reference = any(isinstance(value, (Ref, Unresolved)) for value in (pred_value, gold_value))
-        if has_reference or "…" not in (pred_text[-1:], gold_text[-1:]):
+        if has_reference or not (pred_text.endswith("…") or gold_text.endswith("…")):
             return f"is {pred_text}, expected {gold_text}"
         return self.narrow(pred_value, gold_value)
 
@@ -309,7 +309,7 @@ class Wording:
         """What the prediction says and what gold says; of long values where they differ."""
         numbers = self.names.our_number, self.names.their_number
         pred_text, gold_text = value_name(pred_value, numbers[0]), value_name(gold_value, numbers[1])
-        cut = pred_text[-1:] == "…" or gold_text[-1:] == "…"
+        cut = pred_text.endswith("…") or gold_text.endswith("…")
         text = None
         if cut and _common_prefix_length(pred_text, gold_text) >= _MAX_VISIBLE_OFFSET:
             if isinstance(pred_value, list) and isinstance(gold_value, list):

@@ -55,8 +55,7 @@ def pair_equal_calls(pairing: Pairing) -> None:
 def _pair_tied(pairing: Pairing, pred_numbers: list[int | None], gold_numbers: list[int | None]) -> None:
     """:func:`pair_equal_calls` where some plan has equal calls, or a policy has its say."""
     where: dict[int, list[int]] = {}
-    for position in range(len(pred_numbers) - 1, -1, -1):
-        number = pred_numbers[position]
+    for position, number in reversed([*enumerate(pred_numbers)]):
         if number is not None:
             where.setdefault(number, []).append(position)
     equal: dict[int, list[int]] = {}
