@@ -152,6 +152,11 @@ class Comparison:
         return (pairs[0][0], *(pair[1] for pair in pairs))
 
     @property
+    def common(self) -> Contrast:
+        """The contrast that is asked for what all have in common: metrics, keys, how figures were made."""
+        return self.contrasts[0]
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What the systems are called, the first before all."""
         return self.of_each("names")

@@ -34,7 +34,9 @@ def quantile(chance: float, first: float, second: float) -> float:
     0.19412
     """
     low, high = 0.0, 1.0
-    point = first / (first + second)
+    mean = first / (first + second)
+    away = sqrt(mean * (1 - mean) / (first + second + 1))
+    point = min(max(mean - 2 * away if chance < 0.5 else mean + 2 * away, mean / 9), 1 - (1 - mean) / 9)
     for _ in range(200):
         over = _beta_cdf(point, first, second) - chance
         low, high = (low, point) if over > 0 else (point, high)

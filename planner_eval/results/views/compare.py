@@ -78,12 +78,13 @@ def value_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[s
     rows = []
     for index in indices:
         lines = [contrast.lines[index] for contrast in comparison.contrasts]
-        row: JsonObject = {"metric": lines[0].name, names[0]: _figure_text(lines[0].first, sure=False)}
+        common = comparison.common.lines[index]
+        row: JsonObject = {"metric": common.name, names[0]: _figure_text(common.first, sure=False)}
         row |= {
             name: _figure_text(line.second, sure=line.sure)
             for name, line in zip(names[1:], lines, strict=True)
         }
-        rows.append(row | {"": "↓" if lines[0].lower else ""})
+        rows.append(row | {"": "↓" if common.lower else ""})
     return rows
 
 
@@ -134,7 +135,7 @@ def cause_rows(comparison: Comparison, names: Sequence[str], *, with_both_read: 
         names: What the systems are called.
         with_both_read: Of two systems, add the counts over what both answered readably.
     """
-    read = comparison.contrasts[0].both_read if with_both_read and len(comparison.contrasts) == 1 else None
+    read = comparison.common.both_read if with_both_read and len(comparison.contrasts) == 1 else None
     rows = []
     for code, counts in cause_counts(comparison).items():
         row: JsonObject = {"cause": code, **dict(zip(names, counts, strict=True))}
@@ -181,7 +182,7 @@ def _cost_lines(comparison: Comparison, names: Sequence[str]) -> list[str]:
 def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> Rows:
     """The first figures of each value of a key."""
     rows = []
-    for value in comparison.contrasts[0].breakdown[key]:
+    for value in comparison.common.breakdown[key]:
         groups = [contrast.breakdown[key].get(value, ()) for contrast in comparison.contrasts]
         for lines in zip(*(group[:3] for group in groups), strict=True):
             counts = [lines[0].first.n, *(line.second.n for line in lines)]
@@ -238,7 +239,7 @@ def write_comparison(
         limits: What the user allows as test cases: where there are some they decide.
         without: The comparison without the records of doubtful gold, for documents and data.
     """
-    names, lines = comparison.names, comparison.contrasts[0].lines
+    names, lines = comparison.names, comparison.common.lines
     selected = [i for i, _ in enumerate(lines) if _has_value(comparison, i, every)]
 
     def document(style: Style) -> Iterator[str]:
@@ -269,7 +270,7 @@ def _markdown(comparison: Comparison, selected: Sequence[int], without: WithoutD
     tables = [
         flat_rows(comparison, selected, names),
         *conversation_rows(comparison, names),
-        *(breakdown_rows(comparison, key, names) for key in comparison.contrasts[0].breakdown),
+        *(breakdown_rows(comparison, key, names) for key in comparison.common.breakdown),
     ]
     blocks = [*_opening_lines(comparison, without), *map(MARKDOWN.table, tables)]
     blocks.append(MARKDOWN.lines(map(md_cell, _cost_lines(comparison, names))))
@@ -332,18 +333,16 @@ def _opening_lines(comparison: Comparison, without: WithoutDoubts | None) -> lis
 
 def _method_lines(comparison: Comparison) -> list[str]:
     """How the figures and the probabilities were made."""
-    family = comparison.contrasts[0].family
+    family = comparison.common.family
     if not family:
-        return [comparison.contrasts[0].signature]
+        return [comparison.common.signature]
     correction = f"with Holm's correction for {family} tests" if family > 1 else "one test, so no correction"
     groups = (
-        "; in a breakdown, with Holm's correction for all its scores"
-        if comparison.contrasts[0].breakdown
-        else ""
+        "; in a breakdown, with Holm's correction for all its scores" if comparison.common.breakdown else ""
     )
-    lower = "; ↓ lower is better" if any(line.lower for line in comparison.contrasts[0].lines) else ""
+    lower = "; ↓ lower is better" if any(line.lower for line in comparison.common.lines) else ""
     correction = f"p: {correction}{groups}; * significant at 0.05{lower}"
-    return [correction, comparison.contrasts[0].signature]
+    return [correction, comparison.common.signature]
 
 
 def _has_value(comparison: Comparison, index: int, always_shown: Collection[str]) -> bool:
