@@ -18,7 +18,17 @@ from planner_eval.curation.audit.words import Ground, has_word
 from planner_eval.curation.make.descriptions import describe_plan, format_name, literals
 from planner_eval.curation.make.record import Made
 from planner_eval.curation.make.values import scalars
-from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value, is_dependent, leaves
+from planner_eval.plan.model import (
+    Path,
+    Plan,
+    Ref,
+    Template,
+    Unresolved,
+    Value,
+    contains_kind,
+    is_dependent,
+    leaves,
+)
 from planner_eval.plan.structure import sinks
 
 Grounding = Callable[[Made, str], Iterable[str]]
