@@ -178,31 +178,21 @@ def split_chunks(lines: Lines, size: int) -> Iterator[tuple[int, int]]:
         Unfit: a line is too long.
     """
     offset = lines.start
-    with open(lines.path, "rb", buffering=0) as file:
+    with open(lines.path, "rb") as file:
         while offset < lines.end:
-            stop = offset + max(size, 1)
-            while stop < lines.end:
-                file.seek(stop - 1)
-                block = file.read(1 << 16)
-                newline = block.find(b"\n")
-                stop += newline if newline >= 0 else len(block)
-                if newline >= 0 or not block:
-                    break
-                if stop - offset > size + _MAX_LINE_BYTES:
-                    raise WholeFileNeededError
-            stop = min(stop, lines.end)
+            file.seek(offset + size)
+            if len(file.readline(_MAX_LINE_BYTES)) == _MAX_LINE_BYTES:
+                raise WholeFileNeededError
+            stop = min(file.tell(), lines.end)
             yield offset, stop
             offset = stop
 
 
 def read_chunk(path: str, piece: tuple[int, int]) -> bytes:
     """The bytes of a piece."""
-    with open(path, "rb", buffering=0) as file:
+    with open(path, "rb") as file:
         file.seek(piece[0])
-        data = bytearray()
-        while len(data) < piece[1] - piece[0] and (block := file.read(piece[1] - piece[0] - len(data))):
-            data += block
-    return bytes(data)
+        return file.read(piece[1] - piece[0])
 
 
 # ---------------------------------------------------------------- what the head says

@@ -62,10 +62,10 @@ class AcceptedValuesForm(NamedTuple):
         first: The position of the first of these among the records.
     """
 
-    lists: bool = False
-    listing: int = 0
-    broken: int = 0
-    first: int | None = None
+    lists: bool
+    listing: int
+    broken: int
+    first: int | None
 
     def notes(self, field: str) -> Iterator[str]:
         """What the user is told of it.
@@ -225,7 +225,7 @@ class FieldDecision(NamedTuple):
     """
 
     chosen: ChosenFields
-    form: AcceptedValuesForm = AcceptedValuesForm()
+    form: AcceptedValuesForm = detect_form((), "")
     role: Role | None = None
     id_by_user: bool = False
     framework: str = ""
@@ -332,10 +332,8 @@ def decide_fields(
     answers = role not in ("gold", "alone") and content not in GOLD_FIELDS and never is None and row is None
     chosen = ChosenFields(key, content, text_field is not None, answers)
     may_list = role != "answer" and never is None and content in ACCEPTED_VALUE_FIELDS
-    form = AcceptedValuesForm()
-    if may_list:
-        holding = ((position, item.data) for position, item in enumerate(items) if item.shape.holds)
-        form = detect_form(holding, str(content))
+    holding = ((position, item.data) for position, item in enumerate(items) if item.shape.holds)
+    form = detect_form(holding if may_list else (), str(content))
     framework = f"read as {row.title} ({row.name})" if row else ""
     return FieldDecision(chosen, form, role if never is None else None, id_field is not None, framework)
 

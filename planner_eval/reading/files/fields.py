@@ -187,8 +187,7 @@ def choose_id(records: Iterable[Mapping[str, Any]]) -> str | None:
     named: Counter[str] = Counter()
     for record in islice(records, HEAD_SIZE):
         named.update(key for key in ID_FIELDS if id_text(record.get(key)) is not None)
-    most = max(named.values(), default=1)
-    return next((key for key in ID_FIELDS if named[key] == most), None)
+    return max(ID_FIELDS, key=named.__getitem__) if named else None
 
 
 def _may_hold_plan(key: str, value: Any) -> bool:

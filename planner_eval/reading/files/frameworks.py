@@ -323,19 +323,15 @@ def _build_record(row: Framework, record: JsonObject, file: Mapping[str, Any]) -
     return FrameworkRecord(record, row.name)
 
 
-def _flatten_elements(listed: list[Any], field: str, depth: int = 0) -> list[Any]:
+def _flatten_elements(listed: list[Any], field: str) -> list[Any]:
     """The elements of a list, each before those that it lists in a field of the same name."""
-    flat: list[Any] = []
-    for element in listed:
+    flat, waiting = [], listed[::-1]
+    while waiting:
+        element = waiting.pop()
         flat.append(element)
-        inner = element.get(field) if isinstance(element, dict) and depth < _MAX_DEPTH else None
-        if isinstance(inner, list):
-            flat += _flatten_elements(inner, field, depth + 1)
+        inner = element.get(field) if isinstance(element, dict) else None
+        waiting += reversed(inner) if isinstance(inner, list) else ()
     return flat
-
-
-_MAX_DEPTH = 100
-"""How deep runs may stand in runs."""
 
 
 def _find_calls(row: Framework, listed: list[Any]) -> Any:
@@ -419,9 +415,8 @@ def most_common_framework(records: Iterable[Any]) -> Framework | None:
     >>> most_common_framework([FrameworkRecord({}, "ragas"), FrameworkRecord({}, "ragas"), {}]).name
     'ragas'
     """
-    counts: Counter[str | None] = Counter(getattr(record, "framework", None) for record in records)
-    name, count = counts.most_common(1)[0] if counts else (None, 0)
-    return frameworks().get(name) if name is not None and count * 2 > counts.total() else None
+    counts = Counter(getattr(record, "framework", "") for record in records)
+    return next((frameworks().get(name) for name in counts if counts[name] * 2 > counts.total()), None)
 
 
 # ---------------------------------------------------------------- users' own rows

@@ -434,7 +434,7 @@ class LazyRecords(LazySequence[Record]):
     def beginning(self, text: str) -> Self:
         """Those whose ids begin with a text, which is ASCII."""
         key = id_key(text)
-        return self._where("key >= ? AND key < ? ORDER BY pos", key, key[:-1] + bytes([key[-1] + 1]))
+        return self._where("key >= ? AND key < ? ORDER BY pos", key, key + b"\xff")  # which is in no text
 
     def repeated(self) -> Self:
         """Those that an earlier one has the id of."""
