@@ -108,11 +108,10 @@ def repairs(view: TextView) -> Iterator[RepairedText]:
             changed = _apply(current, fixes, notes)
             if changed is None:
                 continue
-            if _may_change_words(current.text, fixes):
-                words = _words(current.text) if words is None else words
-                if words != (after := _words(changed.view.text)):
-                    continue
-                words = after
+            words = _words(current.text) if words is None else words
+            if words != (after := _words(changed.view.text)):
+                continue
+            words = after
             (current, notes), sound = changed, None
             yield RepairedText(current, notes)
 
@@ -155,20 +154,6 @@ def _words(text: str) -> list[str]:
         if _JSON_LITERALS.keys().isdisjoint(words)
         else [_JSON_LITERALS.get(word, word) for word in words]
     )
-
-
-def _may_change_words(text: str, fixes: list[TextEdit]) -> bool:
-    """Whether edits may change a word, or join two: one sign for another, or one more, does not."""
-    if "#" in text or "//" in text:  # what was a comment may be none afterwards
-        return True
-    return any(
-        (not new or new not in _SIGNS or (end > start and text[start:end] not in _SIGNS))
-        and (new or text[start:end] != "\\")
-        for start, end, new, _ in fixes
-    )
-
-
-_SIGNS = frozenset("\"'[](){},")
 
 
 # ---------------------------------------------------------------- the steps
@@ -406,9 +391,10 @@ def _repair_closing_bracket(
 def _repair_unclosed_list(text: str, waiting: list[tuple[int, str]], last: int) -> list[TextEdit]:
     """What closes a list that ends after a whole call; nothing for a text that ends inside or before one."""
     end = len(text.rstrip())
-    if len(waiting) != 1 or waiting[0][1] != "[" or text[waiting[0][0] + 1 : end].strip() == "":
-        return []
-    return [] if text[last:end].strip() else [TextEdit(end, end, "]", "missing_bracket")]
+    match waiting:
+        case [(start, "[")] if text[start:end] != "[" and not text[last:end].strip():
+            return [TextEdit(end, end, "]", "missing_bracket")]
+    return []
 
 
 _REPAIR_STEPS: tuple[Callable[[str], list[TextEdit]], ...] = (

@@ -334,7 +334,10 @@ def _python_literal(text: str) -> Any:
         raw = read_calls(f"f(a={text})", DEFAULT_LIMITS)
     except ParseError:
         return text
-    return raw.calls[0].arguments[0][1] if len(raw.calls) == 1 and len(raw.calls[0].arguments) == 1 else text
+    match raw.calls:
+        case (RawCall(arguments=((_, value),)),):
+            return value
+    return text
 
 
 def _has_type(value: Any, kind: str) -> bool:

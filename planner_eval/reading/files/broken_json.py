@@ -92,7 +92,7 @@ def line_objects(text: str, start: int) -> list[Item]:
                 if next_one < offset:  # what is not in the text is looked for once
                     newline = text.find("\n{", offset)
                     next_one = newline if newline >= 0 else end
-                end = spans.first(offset + 1, next_one)
+                end = spans.first(offset, next_one)
             refused = (
                 decoding_error(error, "the record is not JSON", text.rfind("\n", 0, offset) + 1)
                 if text[offset] == "{"

@@ -459,9 +459,7 @@ def _detection_text(source: ConversationSource, turns: tuple[Turn, ...]) -> str:
     if 0 < len(source.text) <= _SMALL_TEXT_LENGTH:
         return source.text
     seen = [
-        item
-        for turn in turns
-        for item in (*turn.items, *(_shorten_texts(answer, 3) for answer in turn.answers))
+        item for turn in turns for item in (*turn.items, *(_shorten_texts(answer) for answer in turn.answers))
     ]
     try:
         return repr(seen)
@@ -469,18 +467,18 @@ def _detection_text(source: ConversationSource, turns: tuple[Turn, ...]) -> str:
         return source.text
 
 
-def _shorten_texts(value: Any, depth: int) -> Any:
+def _shorten_texts(value: Any) -> Any:
     """A tool's answer with its long texts cut.
 
-    >>> _shorten_texts(["a", {"b": "c"}], 3)
+    >>> _shorten_texts(["a", {"b": "c"}])
     ['a', {'b': 'c'}]
     """
     if isinstance(value, str):
         return value[:_BRIEF_TEXT_LENGTH]
-    if depth and isinstance(value, list):
-        return [_shorten_texts(item, depth - 1) for item in value]
-    if depth and isinstance(value, dict):
-        return {key: _shorten_texts(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_shorten_texts(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _shorten_texts(item) for key, item in value.items()}
     return value
 
 

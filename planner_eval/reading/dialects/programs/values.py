@@ -351,19 +351,17 @@ class Changes:
             seen.add(id(value))
             yield value
             content = value if isinstance(self.content(value), Unknown) else self.content(value)
-            if isinstance(content, Unknown):
-                inside: Iterable[Any] = content.of
-            else:
-                inside = (
-                    content.values()
-                    if isinstance(content, dict)
-                    else content
-                    if type(content) is list
-                    else ()
-                )
-            before = len(waiting)
-            waiting.extend(inside)
-            self.spend(1 + len(waiting) - before)
+            inside = (
+                content.of
+                if isinstance(content, Unknown)
+                else content.values()
+                if isinstance(content, dict)
+                else content
+                if type(content) is list
+                else ()
+            )
+            waiting += inside
+            self.spend(1 + len(inside))
 
     def inside(self, value: Any, path: Path) -> Any:
         """What a way leads to, itself and no copy; a part of what is around it, where that is not sure."""
