@@ -6,7 +6,7 @@ import json
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any
 
 from planner_eval.base.errors import AnswerError, LimitError
@@ -47,14 +47,13 @@ def assign_recorded_answers(calls: tuple[RawCall, ...], data: Any) -> tuple[RawC
     >>> [call.result for call in assign_recorded_answers((RawCall("f", label="c1"),) * 2, twice)]
     ['first', 'second']
     """
-    if not isinstance(data, (list, dict)) or not calls:
-        return calls
     conversation = _ConversationAnswers()
-    if isinstance(data, dict) or any("name" not in item for item in data if isinstance(item, dict)):
+    objects = [item for item in data if isinstance(item, dict)] if isinstance(data, list) else [{}]
+    if calls and any("name" not in item or "role" in item for item in objects):
         _collect_answers(data, conversation)
     answers = conversation.answers
     if not any(conversation.calls.values()):  # they stand in words, before all that was answered
-        answers = [answer._replace(messages=[0] * len(calls), seen=len(calls)) for answer in answers]
+        answers = [answer._replace(messages=(), seen=len(calls)) for answer in answers]
     return assign_answers(calls, answers)
 
 
@@ -92,14 +91,14 @@ class _UnansweredCalls:
     """The calls with one id that wait for an answer, by message."""
 
     places: list[int] = field(default_factory=list)
-    messages: list[tuple[int, deque[int]]] = field(default_factory=list)
+    messages: list[tuple[int | None, deque[int]]] = field(default_factory=list)
     seen: int = 0
 
     def take(self, answer: Answer) -> int | None:
         """The place of the call that an answer belongs to; None where none waits."""
         end = min(answer.seen, len(self.places)) if len(self.places) > 1 else 1  # which may come late
-        messages = answer.messages[self.seen : end] or (0,)
-        for position, message in zip(self.places[self.seen : end], messages, strict=False):
+        seen = slice(self.seen, end)
+        for position, message in zip_longest(self.places[seen], answer.messages[seen]):
             if not self.messages or self.messages[-1][0] != message:
                 self.messages.append((message, deque()))
             self.messages[-1][1].append(position)
@@ -126,11 +125,8 @@ def _answers_by_call(calls: Sequence[RawCall], answers: list[Answer]) -> dict[in
     for position, call in enumerate(calls):
         if call.label is not None:
             unanswered.setdefault(call.label, _UnansweredCalls()).places.append(position)
-    in_order: list[Answer] = []
+    in_order = [answer for answer in answers if answer.label is None or not unanswered]  # those of words
     for answer in answers:
-        if answer.label is None or not unanswered:  # calls in words have no ids
-            in_order.append(answer)
-            continue
         same = unanswered.get(answer.label)
         nearest = same.take(answer) if same is not None else None
         if nearest is not None and not calls[nearest].has_result:

@@ -275,17 +275,17 @@ def holds_call(value: Any) -> bool:
 def note_unlisted_calls(message: JsonObject) -> Iterator[Diagnostic]:
     """A note on calls that stand beside a message's list of calls, and are none of it."""
     listed = next((message[key] for key in CALL_LIST_KEYS if message.get(key)), None)
-    if not isinstance(listed, list) or len(message) < 2:
+    if not isinstance(listed, list):
         return
     names = [_called_name(item) for item in listed if isinstance(item, dict)]
     for key, value in message.items():
-        if value is not listed and holds_call(value) and _called_name(value) not in names:
+        calls = filter(is_call, value if isinstance(value, list) else [value]) if holds_call(value) else ()
+        if value is not listed and any(_called_name(call) not in names for call in calls):
             text = f"the calls under {key!r} beside the list of calls were not read"
             yield Diagnostic("shape.ignored", text, "warning")
 
 
-def _called_name(value: Any) -> Any:
-    item = value[0] if isinstance(value, list) else value
+def _called_name(item: JsonObject) -> Any:
     inner = next((item[key] for key in WRAPPER_KEYS if isinstance(item.get(key), dict)), item)
     return inner.get(find_name_key(inner) or "")
 
