@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import loads
@@ -13,22 +13,27 @@ from planner_eval.base.text import JsonObject, lazy_pattern
 
 # ----------------------------------------------------------------------
 # Spans of traces: the objects among them, their attributes, and what a model said in them.
-MAX_TRACE_DEPTH = 12
+_MAX_DEPTH = 12
 """How deep a trace nests its spans: resource, scope, span, attribute and some to spare."""
 
 
-def trace_objects(data: Any, depth: int = 0) -> Iterator[JsonObject]:
+def trace_objects(data: Any) -> Iterator[JsonObject]:
     """The objects of a trace at any depth, outermost first."""
-    if depth > MAX_TRACE_DEPTH:
-        return
-    if isinstance(data, list):
-        for item in data:
-            yield from trace_objects(item, depth + 1)
-    elif isinstance(data, dict):
+    return _parts(data, lambda item: [item[key] for key in _SPAN_HOLDER_KEYS if key in item], dict)
+
+
+def _parts(
+    data: Any, inside: Callable[[JsonObject], Iterable[Any]], kind: type[T], depth: int = 0
+) -> Iterator[T]:
+    """What is of a type in lists, and in what of objects is looked into, outermost first."""
+    if isinstance(data, kind):
         yield data
-        for key in _SPAN_HOLDER_KEYS:
-            if isinstance(data.get(key), (list, dict)):
-                yield from trace_objects(data[key], depth + 1)
+    items = data if isinstance(data, list) else inside(data) if isinstance(data, dict) else ()
+    for item in items if depth < _MAX_DEPTH else ():
+        yield from _parts(item, inside, kind, depth + 1)
+
+
+T = TypeVar("T")
 
 
 _SPAN_HOLDER_KEYS = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "data",
@@ -121,19 +126,9 @@ _CALL_REQUEST = lazy_pattern(r"tool[_.]?calls?|function_?calls?|tool_?use", re.I
 """What stands in the answers of all models' APIs that ask for a tool."""
 
 
-def span_texts(data: Any, depth: int = 0) -> Iterator[str]:
+def span_texts(data: Any) -> Iterator[str]:
     """The keys and texts of a span, at any depth."""
-    if depth > MAX_TRACE_DEPTH:
-        return
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, list):
-        for item in data:
-            yield from span_texts(item, depth + 1)
-    elif isinstance(data, dict):
-        for key, value in data.items():
-            yield key
-            yield from span_texts(value, depth + 1)
+    return _parts(data, lambda item: (*item, *item.values()), str)
 
 
 def has_agent_run(items: list[JsonObject]) -> bool:
@@ -211,7 +206,7 @@ def nest_attributes(item: JsonObject) -> JsonObject:
     nested: JsonObject = {}
     for key, value in attributes_of(item).items():
         node = nested
-        *parents, last = key.split(".")[:MAX_TRACE_DEPTH]
+        *parents, last = key.split(".")[:_MAX_DEPTH]
         for step in parents:
             inner = node.setdefault(step, {})
             if not isinstance(inner, dict):
@@ -238,6 +233,15 @@ def decode_attribute(value: Any) -> Any:
 
 
 _JSON_CONSTANTS = ("null", "true", "false")
+
+
+def decode_json(text: str) -> Any:
+    """The value of a JSON text; None where it is none."""
+    try:
+        values = loads(text, Limits())
+    except ParseError:
+        return None
+    return values[0] if len(values) == 1 else values
 
 
 def value_at_path(data: Any, *keys: str) -> Any:
@@ -320,15 +324,6 @@ def group_by_trace(items: Iterable[JsonObject]) -> dict[str | None, list[JsonObj
     return traces
 
 
-def _flatten_objects(data: Any, depth: int = 0) -> Iterator[JsonObject]:
-    """The objects of lists in lists."""
-    if isinstance(data, dict):
-        yield data
-    elif isinstance(data, list) and depth <= MAX_TRACE_DEPTH:
-        for item in data:
-            yield from _flatten_objects(item, depth + 1)
-
-
 def _mlflow_trace_id(item: JsonObject) -> str | None:
     """The id under which MLflow shows a trace, which is not that of its spans."""
     info = item.get("info")
@@ -351,7 +346,8 @@ def refuse_several_runs(data: Any) -> None:
     planner_eval.base.errors.ParseError: found spans of 2 traces, expected those of one: several runs \
 are not one plan; put each trace in its own record
     """
-    traces = group_by_trace(item for item in _flatten_objects(data) if spans_in(item))
+    listed: Iterator[JsonObject] = _parts(data, lambda item: (), dict)
+    traces = group_by_trace(item for item in listed if spans_in(item))
     count = len(traces.keys() - {None})  # one that does not say its own may be of any
     if count > 1:
         raise ParseError(
@@ -372,18 +368,12 @@ def messages_of(items: list[JsonObject]) -> list[Any] | None:
     >>> messages_of([{"attributes": {"gen_ai.output.messages": said}}])
     [{'role': 'assistant', 'parts': []}]
     """
-    for item in items:
-        if not item.keys().isdisjoint(TRACE_KEYS):
-            break
-    else:
-        return None
-    spans = sort_by_time([span for span in trace_objects(items) if "attributes" in span])
-    trees = [nest_attributes(span) for span in spans]
-    if has_tool_run(items):
+    if all(item.keys().isdisjoint(TRACE_KEYS) for item in items) or has_tool_run(items):
         return None
     messages: list[Any] = []
     heard: list[Any] = []
-    for span, attributes in zip(spans, trees, strict=True):
+    for span in sort_by_time([span for span in trace_objects(items) if "attributes" in span]):
+        attributes = nest_attributes(span)
         output, before = (
             _opentelemetry_messages(attributes),
             _read_list(value_at_path(attributes, "gen_ai", "input", "messages")),
@@ -465,11 +455,7 @@ def _nest_keys(flat: JsonObject) -> JsonObject:
 def _read_list(value: Any) -> list[Any] | None:
     """A list, written as one, as an object of numbers or as JSON text; None where it is none of them."""
     if isinstance(value, str):
-        try:
-            values = loads(value, Limits())
-        except ParseError:
-            return None
-        value = values[0] if len(values) == 1 else values
+        value = decode_json(value)
     if isinstance(value, dict) and value and all(key.isdecimal() for key in value):
         return [value[key] for key in sorted(value, key=lambda key: (len(key), key))]
     return value if isinstance(value, list) else None

@@ -33,9 +33,8 @@ from planner_eval.reading.dialects.conversations.messages import (
     note_unlisted_calls,
     texts_of,
 )
-from planner_eval.reading.dialects.conversations.spans import messages_of, refuse_several_runs
+from planner_eval.reading.dialects.conversations.spans import decode_json, messages_of, refuse_several_runs
 from planner_eval.reading.dialects.conversations.wrappers import (
-    decode_json,
     find_take_function,
     may_be_conversation,
     wrong_shape_error,

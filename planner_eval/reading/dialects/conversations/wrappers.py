@@ -12,8 +12,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import AnswerError, ParseError
-from planner_eval.base.json_text import loads
-from planner_eval.base.limits import Limits
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JsonObject
 from planner_eval.plan.model import Diagnostic
@@ -27,7 +25,7 @@ from planner_eval.reading.dialects.conversations.answers import (
     stop_reason_state,
 )
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, format_value, is_call
-from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS
+from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS, decode_json
 
 if TYPE_CHECKING:
     from planner_eval.reading.dialects.conversations.turns import TurnCollector
@@ -85,15 +83,6 @@ def take_shared(walk: TurnCollector, item: JsonObject) -> None:
         walk.said({"content": value, **{k: item[k] for k in CALL_LIST_KEYS if k in item}}, None)
     else:
         walk.heard({"role": "tool" if who in TOOL_ROLES else "user", "content": value}, who)
-
-
-def decode_json(text: str) -> Any:
-    """The value of a JSON text; None where it is none."""
-    try:
-        values = loads(text, Limits())
-    except ParseError:
-        return None
-    return values[0] if len(values) == 1 else values
 
 
 def take_framework(walk: TurnCollector, item: JsonObject) -> None:
