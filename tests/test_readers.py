@@ -21,6 +21,7 @@ from planner_eval.reading.dialects.references import NOTATIONS
 from planner_eval.reading.dialects.repairs import repairs
 from planner_eval.reading.dialects.round_trip import write_lossy
 from planner_eval.reading.dialects.table import table
+from planner_eval.reading.files.shapes import Item, are_parts, shape_of
 from tests.conftest import tables
 from tests.test_dialect_cases import printed
 
@@ -88,6 +89,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "name of a result": lambda name, place, label: NOTATIONS[name].name(place, label),
     "of Python": lambda name, text: getattr(segments, name)(ast.parse(text)),
     "dedented": lambda text: segments.dedent_view(TextView(text)).text,
+    "shape of a record": lambda data, field=None: shape_of(data, field).what,
+    "parts of one message": lambda found, broken="": are_parts([Item(x, shape_of(x)) for x in found], broken),
     "blocks": lambda text: [
         [block.view.text, block.fenced, block.label] for block in segments.split_blocks(TextView(text))
     ],
