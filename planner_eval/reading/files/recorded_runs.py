@@ -66,10 +66,9 @@ def trial_of(record: Record) -> Trial | None:
     """
     if _TRIAL_KEYS.isdisjoint(record.fields):  # as most records
         return None
-    for field in TRIAL_FIELDS:
-        if (number := id_text(record.fields.get(field))) is not None:
-            break
-    else:
+    numbers = (id_text(record.fields.get(field)) for field in TRIAL_FIELDS)
+    number = next(filter(None, numbers), None)
+    if number is None:
         return None
     if record.id is not None and record.id.endswith(f"/{number}"):
         return Trial(record.id.removesuffix(f"/{number}"), number)

@@ -343,12 +343,14 @@ def _transformer(quote: str) -> Any:
 
         # A value is a list of itself and its place, to be told from the tokens and pairs around it.
         def quoted(self, items: list[Token]) -> Any:
-            return [str(items[0])[size:-size], items[0].start_pos, items[0].end_pos]
+            (token,) = items
+            return [str(token)[size:-size], token.start_pos, token.end_pos]
 
         def bare(self, items: list[Token]) -> Any:
-            text = items[0].rstrip()
-            assert items[0].start_pos is not None
-            return [_read_bare_value(text), items[0].start_pos, items[0].start_pos + len(text)]
+            (token,) = items
+            text = token.rstrip()
+            assert token.start_pos is not None
+            return [_read_bare_value(text), token.start_pos, token.start_pos + len(text)]
 
         def array(self, items: list[Any]) -> Any:
             values = [item[0] for item in items if isinstance(item, list)]

@@ -50,26 +50,29 @@ class AppBenchTransformer(Transformer[Token, Any]):
 
     def text_argument(self, items: list[Token]) -> Argument:
         """Read `#name='value'`."""
-        match = _NAME_AND_VALUE.fullmatch(items[0])
+        (token,) = items
+        match = _NAME_AND_VALUE.fullmatch(token)
         assert match is not None
-        return Argument(match[1], _unquote(match[2]), _token_span(items[0]))
+        return Argument(match[1], _unquote(match[2]), _token_span(token))
 
     def word_argument(self, items: list[Token]) -> Argument:
         """Read `#name=word`."""
-        match = _NAME_AND_VALUE.fullmatch(items[0])
+        (token,) = items
+        match = _NAME_AND_VALUE.fullmatch(token)
         assert match is not None
-        end = items[0].end_pos
-        assert end is not None
+        start, end = _token_span(token)
         value = _place_reference(word_value(match[2]), (end - len(match[2]), end))
-        return Argument(match[1], value, _token_span(items[0]))
+        return Argument(match[1], value, (start, end))
 
     def text_value(self, items: list[Token]) -> Any:
         """Read a quoted text in a list."""
-        return [_unquote(str(items[0]))]
+        (token,) = items
+        return [_unquote(str(token))]
 
     def word_value(self, items: list[Token]) -> Any:
         """Read an unquoted word in a list."""
-        return [_place_reference(word_value(str(items[0])), _token_span(items[0]))]
+        (token,) = items
+        return [_place_reference(word_value(str(token)), _token_span(token))]
 
     def list_value(self, items: list[Any]) -> Any:
         """Read a list in a list."""
@@ -81,10 +84,10 @@ class AppBenchTransformer(Transformer[Token, Any]):
 
     def list_argument(self, items: list[Any]) -> Argument:
         """Read `#name=[...]`."""
-        match = _NAME_AND_VALUE.fullmatch(items[0])
+        token, (values, end) = items
+        match = _NAME_AND_VALUE.fullmatch(token)
         assert match is not None
-        values, end = items[1]
-        return Argument(match[1], values, (items[0].start_pos, end))
+        return Argument(match[1], values, (token.start_pos, end))
 
 
 def _place_reference(value: Any, span: Span) -> Any:
@@ -139,12 +142,14 @@ class NestfulTransformer(Transformer[Token, Any]):
 
     def field(self, items: list[Token]) -> PathStep:
         """Read `.field`."""
-        return PathStep(items[0][1:], _token_end(items[0]))
+        (token,) = items
+        return PathStep(token[1:], _token_end(token))
 
     def index(self, items: list[Token]) -> PathStep:
         """Read `[0]`; a position that no list has is a field of that name."""
-        digits = items[0][1:-1]
-        return PathStep(int(digits) if len(digits) < 10 else digits, _token_end(items[0]))
+        (token,) = items
+        digits = token[1:-1]
+        return PathStep(int(digits) if len(digits) < 10 else digits, _token_end(token))
 
     def broken(self, items: list[Token]) -> BrokenReference:
         """Read `label.field$`."""

@@ -180,48 +180,56 @@ class PythonTransformer(ProgramTransformer):
 
     def pair(self, items: Any) -> Any:
         """Read a dict's item."""
-        key = str(items[0])
-        if items[0].type == "STRING":
-            return unquote(key), items[-1]
-        return {"True": "true", "False": "false", "None": "null"}.get(key, key), items[-1]
+        token, *_, value = items
+        key = str(token)
+        if token.type == "STRING":
+            return unquote(key), value
+        return {"True": "true", "False": "false", "None": "null"}.get(key, key), value
 
     def string(self, items: Any) -> Any:
         """Read a text; of bytes, which are none, the source text."""
-        text = str(items[0])
-        return KnownNode(RawComputed(text) if text[0] == "b" else unquote(text), *token_span(items[0]))
+        (token,) = items
+        text = str(token)
+        return KnownNode(RawComputed(text) if text[0] == "b" else unquote(text), *token_span(token))
 
     def number(self, items: Any) -> Any:
         """Read a number."""
-        return KnownNode(_read_number(items[0]), *token_span(items[0]))
+        (token,) = items
+        return KnownNode(_read_number(token), *token_span(token))
 
     def name(self, items: Any) -> Any:
         """Read a name, or one of Python's and JSON's words."""
-        text, span = str(items[0]), token_span(items[0])
+        (token,) = items
+        text, span = str(token), token_span(token)
         return KnownNode(_LITERAL_WORDS[text], *span) if text in _LITERAL_WORDS else _name(text, span)
 
     def expression(self, items: Any) -> Any:
         """Read an expression of numbers: its source text."""
-        return KnownNode(RawComputed(str(items[0])), *token_span(items[0]))
+        (token,) = items
+        return KnownNode(RawComputed(str(token)), *token_span(token))
 
     def scalar_argument(self, items: Any) -> Any:
         """Read `a=1`, one token."""
-        match = _KEY.match(items[0])
+        (token,) = items
+        match = _KEY.match(token)
         assert match is not None
-        start, end = token_span(items[0])
-        value = KnownNode(read_scalar(items[0][match.end() :]), *(start + match.end(), end))
+        start, end = token_span(token)
+        value = KnownNode(read_scalar(token[match.end() :]), start + match.end(), end)
         return KeywordNode(match[1], value)
 
     def keyed_argument(self, items: Any) -> Any:
         """Read `a=` and a value."""
-        return KeywordNode(items[0].split("=")[0].strip(), items[1])
+        token, value = items
+        return KeywordNode(token.split("=")[0].strip(), value)
 
     def plain_argument(self, items: Any) -> Any:
         """Read a positional argument."""
-        return items[0]
+        (value,) = items
+        return value
 
     def flat(self, items: Any) -> Any:
         """Read a call of plain named values, one token."""
-        token = items[0]
+        (token,) = items
         head = _CALL_HEAD.match(token)
         assert head is not None
         arguments = []
@@ -250,17 +258,20 @@ class JavaScriptTransformer(ProgramTransformer):
 
     def declaration(self, items: list[Any]) -> Any:
         """Read `let x`: until something is assigned it is its name."""
-        name = re.findall(r"[\w$]+", items[0])[-1]
-        return _assigned([name], _name(name, token_span(items[0])), unpack=False)
+        (token,) = items
+        name = re.findall(r"[\w$]+", token)[-1]
+        return _assigned([name], _name(name, token_span(token)), unpack=False)
 
     def assign(self, items: list[Any]) -> Any:
         """Read `x = value`."""
-        left = re.sub(r":\s*[\w.<>\[\]]+\s*$", "", items[0].rstrip().removesuffix("=").rstrip())
-        return _assigned(re.findall(r"[\w$]+", left)[-1:], items[1], unpack=False)
+        token, value = items
+        left = re.sub(r":\s*[\w.<>\[\]]+\s*$", "", token.rstrip().removesuffix("=").rstrip())
+        return _assigned(re.findall(r"[\w$]+", left)[-1:], value, unpack=False)
 
     def unpack_array(self, items: list[Any]) -> Any:
         """Read `[a, b] = value`."""
-        return _assigned(re.findall(r"[\w$]+", items[0])[1:], items[1], unpack=True)
+        token, value = items
+        return _assigned(re.findall(r"[\w$]+", token)[1:], value, unpack=True)
 
     def unpack_object(self, items: list[Any]) -> Any:
         """Read `{a, b} = value`."""
@@ -278,25 +289,30 @@ class JavaScriptTransformer(ProgramTransformer):
 
     def string(self, items: list[Token]) -> Any:
         """Read a quoted text."""
-        return KnownNode(_unescape_js_text(items[0][1:-1]), *token_span(items[0]))
+        (token,) = items
+        return KnownNode(_unescape_js_text(token[1:-1]), *token_span(token))
 
     def template(self, items: list[Token]) -> Any:
         """Read a text in backticks."""
-        return _read_template(str(items[0]), token_span(items[0]))
+        (token,) = items
+        return _read_template(str(token), token_span(token))
 
     def number(self, items: list[Token]) -> Any:
         """Read a number."""
-        return KnownNode(_read_number(items[0].lower().rstrip("dfl")), *token_span(items[0]))
+        (token,) = items
+        return KnownNode(_read_number(token.lower().rstrip("dfl")), *token_span(token))
 
     def name(self, items: list[Token]) -> Any:
         """Read a literal, or a name with a way into it."""
-        text, span = re.sub(r"^await\s+", "", items[0]).replace("?.", "."), token_span(items[0])
+        (token,) = items
+        text, span = re.sub(r"^await\s+", "", token).replace("?.", "."), token_span(token)
         return KnownNode(_JS_LITERALS[text], *span) if text in _JS_LITERALS else _name(text, span)
 
     def flat(self, items: list[Token]) -> Any:
         """Read an object of scalars at once."""
-        pairs, span = [], token_span(items[0])
-        for match in _PAIR.finditer(items[0]):
+        (token,) = items
+        pairs, span = [], token_span(token)
+        for match in _PAIR.finditer(token):
             key, text = match.groups()
             value = _JS_LITERALS[text] if text in _JS_LITERALS else _read_js_scalar(text)
             pairs.append((_unescape_js_text(key[1:-1]) if key[0] == '"' else key, KnownNode(value, *span)))
@@ -304,12 +320,14 @@ class JavaScriptTransformer(ProgramTransformer):
 
     def member(self, items: list[Any]) -> Any:
         """Read `key: value`."""
-        key = items[0].rstrip()[:-1].rstrip()
-        return (_unescape_js_text(key[1:-1]) if key[0] in "\"'" else key), items[1]
+        token, value = items
+        key = token.rstrip()[:-1].rstrip()
+        return (_unescape_js_text(key[1:-1]) if key[0] in "\"'" else key), value
 
     def shorthand(self, items: list[Token]) -> Any:
         """Read `{name}`."""
-        return str(items[0]), _name(items[0], token_span(items[0]))
+        (token,) = items
+        return str(token), _name(token, token_span(token))
 
 
 _PAIR = re.compile(
