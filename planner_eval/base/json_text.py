@@ -120,6 +120,15 @@ def dump_indented(data: Any, line: str = "\n") -> str:
     return _ENCODE(data)
 
 
+def unwrap_single(values: list[Any]) -> Any:
+    """The value of a list that holds one; any other list is given back.
+
+    >>> unwrap_single([7]), unwrap_single([7, 8])
+    (7, [7, 8])
+    """
+    return values[0] if len(values) == 1 else values
+
+
 def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
     """The JSON values of a text: one value, or several in a row (JSON lines).
 

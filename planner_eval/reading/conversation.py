@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from planner_eval.base.errors import PlanevalError
-from planner_eval.base.json_text import loads_if_json
+from planner_eval.base.json_text import loads_if_json, unwrap_single
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import shorten
@@ -55,7 +55,7 @@ def conversation_data(record: Record | None) -> Any:
             values = record.values if record.values is not None else loads_if_json(source, DEFAULT_LIMITS)
         except PlanevalError:
             return None
-        source = None if not values else values[0] if len(values) == 1 else values
+        source = None if not values else unwrap_single(values)
     return source if isinstance(source, (list, Mapping)) else None
 
 
@@ -129,7 +129,7 @@ def _text_of(message: Mapping[str, Any]) -> str:
     )
     if isinstance(content, list) and content and all(map(_is_tool_answer, content)):
         content = [part.get("content", part) for part in content]
-        content = content[0] if len(content) == 1 else content
+        content = unwrap_single(content)
     words = "\n".join(texts_of(content))
     if words or isinstance(content, str):
         return words or content

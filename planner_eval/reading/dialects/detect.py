@@ -187,8 +187,6 @@ def find_rows_by_token(text: str) -> list[RowToken]:
     first_positions: dict[str, Span] = {}
     for match in _token_pattern(text).finditer(text):
         first_positions.setdefault(_remove_spaces(match.group()), match.span())
-        if len(first_positions) > 40:
-            break
     opened = []
     for row, tokens in openers.rows if first_positions else ():
         for token, squeezed in tokens:

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from planner_eval.base.frozen import replace
-from planner_eval.base.json_text import ObjectSpans, parse_located
+from planner_eval.base.json_text import ObjectSpans, parse_located, unwrap_single
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Plan, RawCall, RawPlan, RawRef
@@ -110,7 +110,7 @@ def add_dependencies(call: RawCall, producers: Iterable[str]) -> RawCall:
     refs = [RawRef(name) for name in producers]
     if not refs:
         return call
-    dependency = (DEPENDENCY_ARGUMENT, refs[0] if len(refs) == 1 else refs)
+    dependency = (DEPENDENCY_ARGUMENT, unwrap_single(refs))
     return replace(call, arguments=(*call.arguments, dependency))
 
 

@@ -23,6 +23,7 @@ from planner_eval.base.json_text import (
     is_data_nested_too_deep,
     is_nested_too_deep,
     loads_if_json,
+    unwrap_single,
 )
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
@@ -152,7 +153,7 @@ def _parse(source: Any, values: list[Any] | None, how: _ReadOptions) -> Plan:
     data = source
     if isinstance(source, str):
         read = values if values is not None else loads_if_json(source, limits) or []
-        data = read[0] if len(read) == 1 else read
+        data = unwrap_single(read)
     return infer_edges(plan, None if infer is True else infer, read_user_text(data))
 
 
@@ -318,7 +319,7 @@ def _find_conversation(
         may_hold_conversation,
     )
 
-    if values is not None and not may_be_conversation(values[0] if len(values) == 1 else values):
+    if values is not None and not may_be_conversation(unwrap_single(values)):
         return None
     if not may_hold_conversation(source):
         return None

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.input_files import read_text
-from planner_eval.base.json_text import loads
+from planner_eval.base.json_text import loads, unwrap_single
 from planner_eval.base.limits import Limits
 from planner_eval.base.resources import read, service
 from planner_eval.plan.model import Plan, RawPlan
@@ -320,7 +320,7 @@ def json_dialect(
 
     def of_values(values: list[Any], limits: Limits, text: str, locations: ObjectSpans | None) -> RawPlan:
         try:
-            return read_data(values[0] if len(values) == 1 else values, limits, locations)
+            return read_data(unwrap_single(values), limits, locations)
         except ParseError as error:
             error.text = error.text or text
             raise

@@ -12,7 +12,13 @@ from itertools import islice
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.json_text import RepeatedKeyDict, decode, decoding_error, skip_whitespace
+from planner_eval.base.json_text import (
+    RepeatedKeyDict,
+    decode,
+    decoding_error,
+    skip_whitespace,
+    unwrap_single,
+)
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JsonObject, lazy_pattern, one_line_json
@@ -548,7 +554,7 @@ def _split_traces(items: Sequence[Item]) -> FileItems | None:
             runs.setdefault(trace, []).extend(run)
             lines.setdefault(trace, item.line)
     if len(runs) == 1 and not other_items:
-        return FileItems([Item(data[0] if len(data) == 1 else data)], many=False)
+        return FileItems([Item(unwrap_single(data))], many=False)
     return FileItems(
         [*(Item(run, line=lines[trace], key=trace) for trace, run in runs.items()), *other_items]
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import loads
+from planner_eval.base.json_text import loads, unwrap_single
 from planner_eval.base.limits import Limits
 from planner_eval.base.text import JsonObject, lazy_pattern
 
@@ -241,7 +241,7 @@ def decode_json(text: str) -> Any:
         values = loads(text, Limits())
     except ParseError:
         return None
-    return values[0] if len(values) == 1 else values
+    return unwrap_single(values)
 
 
 def value_at_path(data: Any, *keys: str) -> Any:

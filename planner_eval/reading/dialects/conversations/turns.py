@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from planner_eval.base.errors import AnswerError, LimitError, ParseError
-from planner_eval.base.json_text import LARK_CHARS, ObjectSpans, loads_if_json
+from planner_eval.base.json_text import LARK_CHARS, ObjectSpans, loads_if_json, unwrap_single
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JsonObject
@@ -304,7 +304,7 @@ def find_conversation(
 
         located_values = ObjectSpans(locate_values(text))
         values = located_values.values
-    talk = read_conversation(values[0] if len(values) == 1 else values)
+    talk = read_conversation(unwrap_single(values))
     return None if talk is None else ConversationSource(talk, text, located_values)
 
 
@@ -419,7 +419,7 @@ def _read_listed_calls(
     if not any(sizes):
         return dialect or "json", RawPlan(()), sizes
     data: Any = [item for turn in turns for item in (*turn.items, *turn.answers)]
-    data = data[0] if len(data) == 1 else data
+    data = unwrap_single(data)
     name = dialect or detect_data(data, _detection_text(source, turns)).dialect
     reader = dialects.get(name).read_data
     if reader is None:

@@ -21,6 +21,7 @@ from planner_eval.base.json_text import (
     is_nested_too_deep,
     loads,
     loads_if_json,
+    unwrap_single,
 )
 from planner_eval.base.limits import Limits
 from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern, shorten
@@ -187,7 +188,7 @@ class PieceReader(ABC):
         Raises:
             ParseError: something is not the call that it should be.
         """
-        value = values[0] if len(values) == 1 else values
+        value = unwrap_single(values)
         self._refuse_deep(view, deep=is_data_nested_too_deep(value, self.limits, lists=True))
         empty = _find_no_call_reason(value)
         if empty is not None:
@@ -207,7 +208,7 @@ class PieceReader(ABC):
             from planner_eval.base.json_places import locate_values
 
             located_values = ObjectSpans(locate_values(view.text))
-            value = located_values.values[0] if len(located_values.values) == 1 else located_values.values
+            value = unwrap_single(located_values.values)
         value, notes = find_call_candidates(value)
         if value == []:
             self.notes += notes

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.json_text import decode, loads_if_json, skip_whitespace
+from planner_eval.base.json_text import decode, loads_if_json, skip_whitespace, unwrap_single
 from planner_eval.base.limits import Limits, too_many_calls_error
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import RawPlan
@@ -102,7 +102,7 @@ def _python_reader() -> tuple[Callable[[str], bool], Callable[[str, Limits], Raw
 
 
 def _read_json(source: str, limits: Limits, values: list[Any]) -> RecognisedPlan | None:
-    value = values[0] if len(values) == 1 else values
+    value = unwrap_single(values)
     has_schema = isinstance(value, dict) and "schema" in value
     items = value.get("calls", value) if isinstance(value, dict) and has_schema else value
     calls: list[Any] = items if isinstance(items, list) else [items]

@@ -124,43 +124,40 @@ def read_fast(text: str, limits: Limits = DEFAULT_LIMITS) -> RawPlan | None:
     end = len(text.rstrip())
     position = len(text) - len(text.lstrip())
     bracketed = "[" in text
-    most = limits.calls
     while position < end:
         section = _APP.match(text, position) if bracketed else None
         if section:
-            position = read_section_fast(text, section.end(), section[1].strip(), calls, notes)
+            after = read_section_fast(text, section.end(), section[1].strip(), calls, notes)
         else:
-            position = read_call_fast(text, position, None, calls, notes)
-        stop = _LINE_END.match(text, position) if position >= 0 else None
+            after = read_call_fast(text, position, None, calls, notes)
+        stop = _LINE_END.match(text, after) if after is not None else None
         if stop is None:
             return None
         position = stop.end()
-        if len(calls) > most:
-            check_calls(len(calls), limits)
+        check_calls(len(calls), limits)
     return RawPlan(tuple(calls), None, tuple(notes)) if calls else None
 
 
 def read_section_fast(
     text: str, position: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]
-) -> int:
-    """Append the calls of an app's brackets from the first on; gives the place after, or -1."""
-    while True:
-        position = read_call_fast(text, position, app, calls, notes)
-        more = _SEPARATOR.match(text, position) if position >= 0 else None
+) -> int | None:
+    """Append the calls of an app's brackets from the first on; gives the place after, or None."""
+    while (after := read_call_fast(text, position, app, calls, notes)) is not None:
+        more = _SEPARATOR.match(text, after)
         if more is None:
-            break
+            closing = _CLOSING.match(text, after)
+            return closing.end() if closing else None
         position = more.end()
-    closing = _CLOSING.match(text, position) if position >= 0 else None
-    return closing.end() if closing else -1
+    return None
 
 
 def read_call_fast(
     text: str, position: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]
-) -> int:
-    """Append the call that starts at `position`; gives the place after it, or -1 where none is read."""
+) -> int | None:
+    """Append the call that starts at `position`; gives the place after it, or None where none is read."""
     head = CALL_HEAD.match(text, position)
     if head is None:
-        return -1
+        return None
     start, position = position, head.end()
     returned, called = head.groups()
     arguments: list[tuple[str, Value]] = []
@@ -174,12 +171,12 @@ def read_call_fast(
         while closing == ",":
             match = _ARGUMENT.match(text, position)
             if match is None:
-                return -1
+                return None
             _, name, value, bare, closing = match.groups()
             if value is None:
                 value = word_value(bare)
                 if value is INVALID_WORD:
-                    return -1
+                    return None
                 if type(value) is not RawRef:
                     _note_number(value, name, len(calls), match.span(1), notes)
             elif "\\" in value:

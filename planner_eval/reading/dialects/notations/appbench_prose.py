@@ -165,8 +165,8 @@ def _find_section(text: str, match: re.Match[str], position: int, *, fast: bool)
     if start == app_end:  # no app stands there: the reader says so of the bracket
         start, marked = bracket, (bracket, bracket)
     inside = bracket + 1 + len(_SPACE.match(text, bracket + 1).group())  # type: ignore[union-attr]
-    end = read_section_fast(text, inside, None, [], []) if fast else -1
-    if end >= 0:
+    end = read_section_fast(text, inside, None, [], []) if fast else None
+    if end is not None:
         return CallSegment(start, end, marked, match["soft"] is None)
     return _segment_by_brackets(text, bracket, match.end(), start, marked) if match["soft"] is None else None
 
@@ -188,10 +188,10 @@ def _find_call(text: str, match: re.Match[str], position: int, *, fast: bool) ->
     if match["label"] and match["bracket"]:
         return None  # a section
     start, soft = match.start("call"), match["soft"] is not None
-    end = read_call_fast(text, start, None, [], []) if fast else -1
+    end = read_call_fast(text, start, None, [], []) if fast else None
     piece = (
         CallSegment(start, end, (start, start), not soft)
-        if end >= 0
+        if end is not None
         else _segment_by_brackets(text, start, match.end(), start, (start, start))
     )
     if not piece.closed:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError, WriteError
-from planner_eval.base.json_text import ObjectSpans, RepeatedKeyDict, loads, object_items
+from planner_eval.base.json_text import ObjectSpans, RepeatedKeyDict, loads, object_items, unwrap_single
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls
 from planner_eval.base.text import JsonObject, shorten, to_json
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
@@ -62,7 +62,7 @@ def read_values(
     values: list[Any], limits: Limits, *, text: str = "", locations: ObjectSpans | None = None
 ) -> RawPlan:
     """Read the calls of JSON values: one value with all calls, or one call a value."""
-    data: Any = values[0] if len(values) == 1 else values
+    data: Any = unwrap_single(values)
     notes: list[Diagnostic] = []
     listed = type(data) is list
     plain: list[Any] = data if listed else [data]
@@ -302,9 +302,8 @@ def write(plan: Plan) -> str:
                     f"call {call.id} ({call.name}): argument {argument!r} is a reference, "
                     "which the dialect 'json' cannot express: use --to nestful or plan"
                 )
-        items.append({"name": call.name, "arguments": arguments_data(call.arguments)})
-        if call.app:
-            items[-1] = {"app": call.app, **items[-1]}
+        item = {"name": call.name, "arguments": arguments_data(call.arguments)}
+        items.append({"app": call.app, **item} if call.app else item)
     return to_json(items)
 
 

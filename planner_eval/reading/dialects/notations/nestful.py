@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import WriteError
 from planner_eval.base.frozen import replace
-from planner_eval.base.json_text import ObjectSpans, loads, map_object_values, object_items, parse_located
+from planner_eval.base.json_text import (
+    ObjectSpans,
+    loads,
+    map_object_values,
+    object_items,
+    parse_located,
+    unwrap_single,
+)
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.model import (
@@ -56,7 +63,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     (('a', RawRef(name='v0', path=('x', 2))),)
     """
     values = loads(text, limits, "nestful")
-    return read_data(values[0] if len(values) == 1 else values, limits, text=text)
+    return read_data(unwrap_single(values), limits, text=text)
 
 
 def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None, text: str = "") -> RawPlan:
@@ -134,7 +141,7 @@ def read_grammar(text: str, limits: Limits) -> RawPlan:
         read = read_call(item, position, notes, text=text, locations=locations)
         return replace(read, arguments=grammars.read_arguments(read, text, subtrees))
 
-    data = locations.values[0] if len(locations.values) == 1 else locations.values
+    data = unwrap_single(locations.values)
     return _read_plan(data, limits, text, _TextReaders(call, grammars.read_label, grammars.find_broken_label))
 
 

@@ -19,7 +19,14 @@ from functools import partial
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import ObjectSpans, RepeatedKeyDict, loads, map_object_values, object_items
+from planner_eval.base.json_text import (
+    ObjectSpans,
+    RepeatedKeyDict,
+    loads,
+    map_object_values,
+    object_items,
+    unwrap_single,
+)
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.model import (
@@ -54,7 +61,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     (('x', RawRef(name='b', path=(0,))),)
     """
     values = loads(text, limits, "plan")
-    return read_data(values[0] if len(values) == 1 else values, limits, text=text)
+    return read_data(unwrap_single(values), limits, text=text)
 
 
 def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None, text: str = "") -> RawPlan:
@@ -231,9 +238,7 @@ DIALECT = Dialect(
     read_data=read_data,
     reference=json_grammar_reader(
         "plan",
-        lambda values, limits, text, locations: read_data(
-            values[0] if len(values) == 1 else values, limits, locations, text
-        ),
+        lambda values, limits, text, locations: read_data(unwrap_single(values), limits, locations, text),
     ),
     answers=True,
     sign=r'(?s)\A\s*+[\[{].*?(?:"\$ref"|"planeval\.plan/)',

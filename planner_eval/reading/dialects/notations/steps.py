@@ -37,7 +37,6 @@ from planner_eval.reading.dialects.references import (
     Notation,
     WrittenPlan,
     refuse_references,
-    refuse_unwritable,
     separate_dependencies,
 )
 from planner_eval.reading.dialects.repairs import parse_json, repairs
@@ -244,7 +243,6 @@ def _add_unstated(call: RawCall, needed: list[str]) -> RawCall:
 # ---------------------------------------------------------------- writing
 def write_numbered(plan: Plan) -> str:
     """A plan as LLMCompiler's numbered calls."""
-    refuse_unwritable(plan)
     lines = []
     names = [str(i + 1) for i in range(len(plan.calls))]
     for i, call in enumerate(WrittenPlan(plan, names, NOTATIONS["dollar"]).calls):
@@ -255,7 +253,6 @@ def write_numbered(plan: Plan) -> str:
 
 def write_rewoo(plan: Plan) -> str:
     """A plan as ReWOO's steps: each call has one text."""
-    refuse_unwritable(plan)
     names = [f"E{i + 1}" for i in range(len(plan.calls))]
     lines = []
     for name, call in zip(names, WrittenPlan(plan, names, NOTATIONS["hash"]).calls, strict=True):
@@ -270,7 +267,6 @@ def write_rewoo(plan: Plan) -> str:
 
 def write_teval(plan: Plan) -> str:
     """A plan as T-Eval's plans: an action is a call with named arguments."""
-    refuse_unwritable(plan)
     names = [f"E{i + 1}" for i in range(len(plan.calls))]
     lines = []
     for i, call in enumerate(WrittenPlan(plan, names, NOTATIONS["hash"]).calls):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from planner_eval.base import grammar
@@ -31,7 +32,6 @@ from planner_eval.reading.dialects.finding.cut_texts import CutError
 from planner_eval.reading.dialects.references import (
     NOTATIONS,
     WrittenPlan,
-    refuse_unwritable,
     separate_dependencies,
 )
 from planner_eval.reading.dialects.table import Wrapper, json_dialect, text_dialect
@@ -181,15 +181,10 @@ def _read_text(text: str, base: int) -> Value:
 
 def _read_links(links: list[Any]) -> Iterator[tuple[str, str]]:
     for link in links:
-        if isinstance(link, dict) and "source" in link and "target" in link:
-            ends = [link["source"], link["target"]]
-        elif isinstance(link, list) and len(link) == 2:
-            ends = link
-        else:
-            continue
-        for source in ends[0] if isinstance(ends[0], list) else [ends[0]]:
-            for target in ends[1] if isinstance(ends[1], list) else [ends[1]]:
-                yield str(source), str(target)
+        match link:
+            case {"source": source, "target": target} | [source, target]:
+                sources, targets = (end if isinstance(end, list) else [end] for end in (source, target))
+                yield from product(map(str, sources), map(str, targets))
 
 
 def _add_link(
@@ -221,7 +216,6 @@ def write_graph(plan: Plan) -> str:
     Raises:
         WriteError: a reference into a result by other steps than field names.
     """
-    refuse_unwritable(plan)
     names = [str(i) for i in range(len(plan.calls))]
     nodes: list[JsonObject] = []
     links: list[dict[str, str]] = []
@@ -282,7 +276,6 @@ def write_tasks(plan: Plan) -> str:
     Raises:
         WriteError: a path into a result, or a dependency that names no call.
     """
-    refuse_unwritable(plan)
     names = [str(i) for i in range(len(plan.calls))]
     tasks = []
     for i, call in enumerate(WrittenPlan(plan, names, NOTATIONS["generated"]).calls):
