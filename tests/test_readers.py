@@ -16,6 +16,7 @@ from planner_eval.base.limits import Limits, Span
 from planner_eval.reading.dialects.finding import cut_texts as cuts
 from planner_eval.reading.dialects.finding import embedded_tokens, segments, unread_calls
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
+from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
 from planner_eval.reading.dialects.read import locate, parse, write, write_text
 from planner_eval.reading.dialects.references import NOTATIONS
 from planner_eval.reading.dialects.repairs import repairs
@@ -91,6 +92,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "dedented": lambda text: segments.dedent_view(TextView(text)).text,
     "shape of a record": lambda data, field=None: shape_of(data, field).what,
     "parts of one message": lambda found, broken="": are_parts([Item(x, shape_of(x)) for x in found], broken),
+    "plain calls": lambda text, **options: [
+        [call.name, repr(call.arguments), at(text, call.span, *call.spans)]
+        for call in getattr(read_plain_calls(text, **options), "calls", ())
+    ],
     "blocks": lambda text: [
         [block.view.text, block.fenced, block.label] for block in segments.split_blocks(TextView(text))
     ],
