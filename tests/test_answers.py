@@ -12,12 +12,6 @@ import planner_eval as pe
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.errors import AnswerError, InputError, ParseError
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.conversations.answers import (
-    CUT_REASONS,
-    FAILURE_REASONS,
-    REFUSAL_REASONS,
-    stop_reason_state,
-)
 from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.record import read_plan
@@ -62,14 +56,6 @@ def test_a_cut_answer_carries_what_there_is() -> None:
 
 
 TURNS = [("first", ["find_room"]), (1, ["find_room"]), (2, ["heat"]), (3, []), ("last", [])]
-
-
-def test_reasons_to_stop_are_of_one_kind_each() -> None:
-    assert (
-        not CUT_REASONS & REFUSAL_REASONS | CUT_REASONS & FAILURE_REASONS | REFUSAL_REASONS & FAILURE_REASONS
-    )
-    for whole in ("stop", "tool_calls", "function_call", "end_turn", "STOP", "stop_sequence", "new reason"):
-        assert stop_reason_state(whole, "finish_reason") is None
 
 
 def names(plan: Plan) -> list[tuple[str, int | None]]:

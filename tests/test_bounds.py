@@ -20,7 +20,7 @@ from planner_eval.plan.linking import MAX_DEPTH
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.files import fields
-from planner_eval.reading.files.fields import HEAD_SIZE, choose_content, choose_id, id_text, table_rows
+from planner_eval.reading.files.fields import HEAD_SIZE, choose_content, choose_id, table_rows
 from planner_eval.reading.files.files import read_data, read_file, read_path
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record
@@ -177,13 +177,6 @@ def test_one_piece_of_a_stream_is_a_record_and_two_are_none(tmp_path: Path) -> N
     file.write_text((json.dumps(piece) + "\n") * 2, "utf-8")
     with pytest.raises(InputError, match="pieces of a stream"):
         read_file(str(file))
-
-
-def test_numbers_are_ids_as_far_as_every_digit_is_kept() -> None:
-    assert id_text(2.0**53 - 1) == str(2**53 - 1)
-    assert id_text(1.0 - 2**53) == str(1 - 2**53)
-    assert [id_text(2.0**53), id_text(-(2.0**53)), id_text(2.0**54)] == [None] * 3
-    assert id_text(2**60) == str(2**60)
 
 
 def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
