@@ -108,10 +108,11 @@ def repairs(view: TextView) -> Iterator[RepairedText]:
             changed = _apply(current, fixes, notes)
             if changed is None:
                 continue
-            words = _words(current.text) if words is None else words
-            if words != (after := _words(changed.view.text)):
-                continue
-            words = after
+            if _may_change_words(current.text, fixes):
+                words = _words(current.text) if words is None else words
+                if words != (after := _words(changed.view.text)):
+                    continue
+                words = after
             (current, notes), sound = changed, None
             yield RepairedText(current, notes)
 
@@ -154,6 +155,17 @@ def _words(text: str) -> list[str]:
         if _JSON_LITERALS.keys().isdisjoint(words)
         else [_JSON_LITERALS.get(word, word) for word in words]
     )
+
+
+def _may_change_words(text: str, fixes: list[TextEdit]) -> bool:
+    """Whether edits may change a word, or join two: one sign for another, or one more, does not."""
+    if "#" in text or "//" in text:  # what was a comment may be none afterwards
+        return True
+    return any(new not in _SIGNS or text[start:end] not in _REPLACED for start, end, new, _ in fixes)
+
+
+_SIGNS = frozenset("\"'[](){},")
+_REPLACED = _SIGNS | {""}
 
 
 # ---------------------------------------------------------------- the steps
