@@ -184,11 +184,7 @@ def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
             Answer(item) for item in (content if isinstance(content, list) else [content])
         ]
         return
-    answer = data
-    for key in _ANSWER_WRAPPER_KEYS:
-        if key in data and isinstance(data[key], dict):
-            answer = data[key]
-            break
+    answer = next((data[key] for key in _ANSWER_WRAPPER_KEYS if isinstance(data.get(key), dict)), data)
     if _is_tool_answer(data, answer):
         value = next((answer[key] for key in _ANSWER_CONTENT_KEYS if key in answer), None)
         label = next(
@@ -229,12 +225,11 @@ def decode_answer(value: Any) -> Any:
     >>> decode_answer([{"type": "text", "text": '{"a": 1}'}])
     {'a': 1}
     """
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
-        item = value[0]
-        if isinstance(item.get("text"), str):
-            return decode_answer(item["text"])
-        if "json" in item:
-            return item["json"]
+    match value:
+        case [{"text": str(text)}]:
+            return decode_answer(text)
+        case [{"json": data}]:
+            return data
     if isinstance(value, dict) and value.keys() == {"type", "value"}:
         return value["value"]
     if isinstance(value, str) and value[:1] in ("{", "[") and len(value) < 1_000_000:
@@ -490,13 +485,9 @@ def join_answer_pieces(items: list[Any]) -> list[Any]:
     >>> joined["candidates"]
     [{'content': {'role': 'model', 'parts': [{'text': 'ab'}]}, 'finishReason': 'STOP'}]
     """
-    if len(items) < 2 or not isinstance(items[0], dict):
-        return items
-    if "candidates" in items[0]:
-        return [_join_chunks(items)] if _are_chunks(items) else items
-    if "type" in items[0] and _are_events(items) and items[-1]["type"] in _END_EVENTS:
-        return items[-1:]
-    return items
+    if _are_chunks(items):
+        return [_join_chunks(items)]
+    return items[-1:] if _are_events(items) and items[-1]["type"] in _END_EVENTS else items
 
 
 def _are_events(items: list[Any]) -> bool:

@@ -199,9 +199,12 @@ def read_text(text: str) -> str | RawRef | RawTemplate:
     ('5 * ', RawRef(name='var1', path=('Exchange Rate',)))
     """
     pieces = _run_grammar(text, "text")
-    if isinstance(pieces, BrokenReference) or not any(isinstance(piece, RawRef) for piece in pieces):
-        return text
-    return pieces[0] if len(pieces) == 1 and isinstance(pieces[0], RawRef) else RawTemplate(tuple(pieces))
+    match pieces:
+        case [RawRef() as reference]:
+            return reference
+        case [*_] if any(isinstance(piece, RawRef) for piece in pieces):
+            return RawTemplate(tuple(pieces))
+    return text
 
 
 def read_texts(data: Value) -> Value:
