@@ -8,7 +8,6 @@ Source: repository Etamin/CallNavi at 520e280, folder ``Dataset``; paper section
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ DOMAINS = (
     "telecommunications",
 )
 """In the order of the paper's Table 2."""
+_FINDINGS = "planner_eval.benchmarks.callnavi.data:findings"
 PLACEHOLDER = "$$$"
 """Stands in gold plans for a value that the question does not give."""
 
@@ -85,7 +85,7 @@ def _read_domain(folder: Path, domain: str) -> Iterator[Sample]:
         if not isinstance(record, dict):
             record = {"ground_truth": record}
         gold = record.get("ground_truth")
-        audit = Audit(partial(_findings, record, declared, tools if position == 0 else []))
+        audit = Audit(_FINDINGS, record, declared, tools if position == 0 else [])
         messages = record.get("question")
         extra = {
             "difficulty": record.get("difficulty"),
@@ -96,9 +96,10 @@ def _read_domain(folder: Path, domain: str) -> Iterator[Sample]:
         yield Sample(id_, _last_question(messages), tools, gold, "callnavi", domain, extra)
 
 
-def _findings(
+def findings(
     record: Mapping[str, Any], declared: Mapping[str, Any], tools: list[dict[str, Any]]
 ) -> Iterator[Diagnostic]:
+    """What is irregular in a question's record, and in a list of APIs."""
     yield from record_findings(record, declared)
     yield from tool_findings(tools)
 

@@ -11,16 +11,17 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.base.errors import PATH, DatasetError, InputError, ParseError, expect_or_none
+from planner_eval.base.errors import PATH, CatalogError, DatasetError, InputError, ParseError, expect_or_none
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import JsonLine, read_json, read_json_lines
+from planner_eval.base.resources import load
 from planner_eval.base.resources import read as read_resource
 from planner_eval.base.text import close_names, shorten
 from planner_eval.plan.model import Diagnostic, Plan
@@ -39,24 +40,56 @@ class Audit:
     """What is irregular in a record, found when it is asked for: scoring never asks.
 
     Args:
-        find: Says it; called anew each time.
+        find: Says it, ``"package.module:name"``; imported then, and called anew each time.
+        material: What it is given.
 
-    >>> list(Audit(lambda: ["an instruction is repeated"]))
-    ['an instruction is repeated']
+    >>> list(Audit("builtins:reversed", ["repeated", "dataset"]))
+    ['dataset', 'repeated']
     """
 
-    __slots__ = ("find",)
+    __slots__ = ("find", "material")
 
-    def __init__(self, find: Callable[[], Iterable[Any]]) -> None:
-        self.find = find
+    def __init__(self, find: str, *material: Any) -> None:
+        self.find, self.material = find, material
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.find())
+        return iter(load(self.find)(*self.material))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Audit) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass
+class ToolSpecs:
+    """Tools as released, which an audit reads as a catalog; scoring has no need of one.
+
+    Args:
+        tools: The data; None where there are none.
+        dialect: Their format.
+        name: What messages call them.
+        where: Where they stand.
+    """
+
+    tools: Any
+    dialect: str
+    name: str
+    where: str
+
+    @cached_property
+    def catalog(self) -> Any:
+        """The catalog; None without tools.
+
+        Raises:
+            DatasetError: they are none.
+        """
+        if self.tools is None:
+            return None
+        try:
+            return load("planner_eval.catalogs.formats:as_catalog")(self.tools, self.dialect, name=self.name)
+        except CatalogError as problem:
+            raise DatasetError(f"{self.where}: {problem}") from None
 
 
 def gold_findings(

@@ -11,30 +11,25 @@ Source: repository IBM/NESTFUL, folders ``data`` and ``data_v2``; paper section 
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import CatalogError, DatasetError
+from planner_eval.base.errors import DatasetError
 from planner_eval.base.json_files import decode_field
 from planner_eval.benchmarks.datasets.published import (
     Audit,
     Sample,
-    gold_findings,
+    ToolSpecs,
     load_json,
     load_jsonl,
     load_records,
 )
-from planner_eval.catalogs.catalog import Catalog
-from planner_eval.catalogs.check import check_plan
-from planner_eval.catalogs.formats import as_catalog
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
-from planner_eval.plan.model import Diagnostic, Plan, Template, contains_kind, fold, leaves
+from planner_eval.plan.model import Diagnostic, fold
 
 VERSION_1_FILES = {
     "executable": "executable/executable",
@@ -45,6 +40,8 @@ VERSION_1_FILES = {
 VERSION_2_FILES = ("data_v2/nestful_data.jsonl", "nestful_data.jsonl", "v2/nestful_data.jsonl")
 """Where version 2 may lie below the folder."""
 PARTS = (*VERSION_1_FILES, "v2")
+_FINDINGS = "planner_eval.benchmarks.nestful.findings"
+_TOOL_LIST = "the tool list"
 
 MAX_ANSWER_CHARS = 256 * 1024
 """A gold answer of more characters stays a text."""
@@ -106,22 +103,14 @@ def _read_records(path: Path) -> Iterable[Any]:
 
 
 def _read_version_1(path: Path, part_name: str) -> Iterator[Sample]:
-    specs = path.with_name(path.name.replace("-data.json", "-spec.json"))
-    tools = load_json(specs)
-    catalog = _catalog(tools, str(specs))
+    spec_path = path.with_name(path.name.replace("-data.json", "-spec.json"))
+    tools = load_json(spec_path)
+    specs = ToolSpecs(tools or None, "nestful", _TOOL_LIST, str(spec_path))
     for position, record in enumerate(_read_records(path)):
         fields = record if isinstance(record, dict) else {"output": record}
         gold = fields.get("output")
-        audit = Audit(partial(_version_1_findings, fields, catalog, tools if position == 0 else None))
+        audit = Audit(f"{_FINDINGS}:version_1_findings", fields, specs, tools if position == 0 else None)
         yield _sample(fields, f"{part_name}-{position}", part_name, (gold, tools), {"diagnostics": audit})
-
-
-def _version_1_findings(
-    fields: Mapping[str, Any], catalog: Catalog | None, tools: Any
-) -> Iterator[Diagnostic]:
-    yield from record_findings(fields)
-    yield from gold_findings(fields.get("output"), "nestful", partial(_plan_findings, catalog=catalog))
-    yield from tool_findings(tools)
 
 
 def _read_version_2(path: Path) -> Iterator[Sample]:
@@ -129,26 +118,16 @@ def _read_version_2(path: Path) -> Iterator[Sample]:
     for position, record in enumerate(_read_records(path)):
         fields = record if isinstance(record, dict) else {"output": record}
         diagnostics: list[Diagnostic] = []
-        gold, tools = _decode_field(fields.get("output")), _decode_field(fields.get("tools"))
+        gold, tools = decode_if_json(fields.get("output")), decode_if_json(fields.get("tools"))
         identity = str(fields.get("sample_id", position))
         seen[identity] += 1
         if seen[identity] > 1:
             diagnostics.append(Diagnostic("dataset.repeated_id", f"the id {identity} occurs again"))
             identity = f"{identity}#{seen[identity]}"
         extra = _extra(fields, diagnostics)
-        where = f"{path}, record {position}"
-        extra["diagnostics"] = Audit(partial(_version_2_findings, fields, diagnostics, (gold, tools), where))
+        specs = ToolSpecs(tools or None, "nestful", _TOOL_LIST, f"{path}, record {position}")
+        extra["diagnostics"] = Audit(f"{_FINDINGS}:version_2_findings", fields, diagnostics, gold, specs)
         yield _sample(fields, identity, _domain(gold), (gold, tools), extra)
-
-
-def _version_2_findings(
-    fields: Mapping[str, Any], diagnostics: Sequence[Diagnostic], plan: tuple[Any, Any], where: str
-) -> Iterator[Diagnostic]:
-    gold, tools = plan
-    yield from record_findings(fields)
-    yield from diagnostics
-    yield from tool_findings(tools)
-    yield from gold_findings(gold, "nestful", partial(_plan_findings, catalog=_catalog(tools, where)))
 
 
 def _sample(
@@ -159,16 +138,7 @@ def _sample(
     return Sample(identity, query if isinstance(query, str) else "", tools, gold, "nestful", category, extra)
 
 
-def _catalog(tools: Any, where: str) -> Catalog | None:
-    if not tools:
-        return None
-    try:
-        return as_catalog(tools, "nestful", name="the tool list")
-    except CatalogError as problem:
-        raise DatasetError(f"{where}: {problem}") from None
-
-
-def _decode_field(value: Any) -> Any:
+def decode_if_json(value: Any) -> Any:
     """The field, decoded where the file keeps it as JSON text; a text that is none stays."""
     if isinstance(value, str):
         with suppress(ValueError):
@@ -233,62 +203,3 @@ def _domain(gold: Any) -> str:
     calls = gold if isinstance(gold, list) else []
     names = [call.get("name") for call in calls if isinstance(call, dict)]
     return "math" if names and all(name in OFFICIAL_FUNCTIONS for name in names) else "coding"
-
-
-def record_findings(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """What is irregular in a record's fields.
-
-    >>> [found.message for found in record_findings({"input": "?", "output": "x"})]
-    ['output is a text that is not JSON']
-    """
-    if not isinstance(fields.get("input"), str):
-        yield Diagnostic("dataset.record", "input is not text", "error")
-    for key in ("output", "tools"):
-        value = fields.get(key)
-        if isinstance(value, str):
-            if isinstance(_decode_field(value), str):
-                yield Diagnostic("dataset.record", f"{key} is a text that is not JSON", "error")
-            else:
-                yield Diagnostic("dataset.encoded", f"{key} is JSON text inside JSON", "info")
-    if not isinstance(fields.get("output"), list | str):
-        yield Diagnostic("dataset.record", "output is not a list of calls", "error")
-
-
-def tool_findings(tools: Any) -> Iterator[Diagnostic]:
-    """What is irregular in a list of tool specs: repeated names, the layouts that cannot be executed.
-
-    >>> [found.code for found in tool_findings([{"name": "f", "output_parameter": {}}, {"name": "f"}])]
-    ['dataset.layout', 'dataset.repeated_spec']
-    """
-    specs = [spec for spec in tools if isinstance(spec, dict)] if isinstance(tools, list) else []
-    singular = sum("output_parameter" in spec for spec in specs)
-    nested = sum("properties" in (spec.get("output_parameters") or ()) for spec in specs)
-    if singular or nested:
-        text = (
-            f"older layout: {singular} specs say output_parameter, {nested} nest outputs under properties; "
-            "the published executor fails on both"
-        )
-        yield Diagnostic("dataset.layout", text)
-    for name, count in Counter(str(spec.get("name")) for spec in specs).items():
-        if count > 1:
-            yield Diagnostic("dataset.repeated_spec", f"{count} specs are called {name}", "info")
-
-
-def _plan_findings(plan: Plan, catalog: Catalog | None) -> Iterator[Diagnostic]:
-    """What is irregular in the gold plan: how it refers, what the specs say of it."""
-    yield from _text_findings(plan)
-    if catalog is not None:
-        yield from check_plan(plan, catalog)
-
-
-def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
-    """References inside longer texts, and dollar signs that are money."""
-    for position, call in enumerate(plan.calls):
-        for name, value in call.arguments:
-            if contains_kind(value, Template):
-                text = f"{name} holds a reference inside a longer text, which the published code overlooks"
-                yield Diagnostic("dataset.embedded_reference", text, "info", position, name)
-            money = [leaf for _, leaf in leaves(value) if isinstance(leaf, str) and re.match(r"\$\d", leaf)]
-            if money:
-                text = f"{name} is {money[0]!r}, which the published scorer changes only in predictions"
-                yield Diagnostic("dataset.dollar", text, "info", position, name)

@@ -13,10 +13,10 @@ from planner_eval.base.errors import CatalogError, LimitError, ParseError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED_LIMITS
+from planner_eval.base.resources import deferred
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.formats import find_reader
 from planner_eval.benchmarks.paired import change_leaves
-from planner_eval.catalogs.benchmark_formats import read_nestful
 from planner_eval.plan.linking import build_plan, move_references, replace_arguments
 from planner_eval.plan.model import Plan, RawRef, Ref, Template, Value, contains_kind
 from planner_eval.reading.dialects.conversations.wrappers import may_hold_conversation
@@ -74,6 +74,7 @@ _BARE_REFERENCE = re.compile(r"(?<==)\s*(\$[\w.]+\$)(?=\s*[,)])")
 """A reference without quotes, as an argument's whole value."""
 _MAX_JSON_CHARS = 1_000_000
 """Longer answers are the reader's own to refuse."""
+_read_catalog = deferred("planner_eval.catalogs.benchmark_formats:read_nestful")
 
 
 @fast_frozen
@@ -214,7 +215,7 @@ def _convert_quoted(text: str, kinds: Sequence[str]) -> Any:
 def _parameter_types(tools: Any) -> dict[tuple[str, str], tuple[str, ...]]:
     """The JSON types of each tool's parameters; none where the specs cannot be read."""
     try:
-        catalog = read_nestful(usual_layout(tools), "tools")
+        catalog = _read_catalog(usual_layout(tools), "tools")
     except CatalogError:
         return {}
     return {
