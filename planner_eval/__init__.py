@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from planner_eval.comparison.patch_files import apply, read_patches
     from planner_eval.comparison.policy.policy import Policy
     from planner_eval.comparison.policy.values import Rule
-    from planner_eval.comparison.rows import Reading
     from planner_eval.comparison.structure_diff import StructureDiff
     from planner_eval.curation.check_dataset import check_dataset
     from planner_eval.curation.coverage import coverage
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from planner_eval.reading.dialects.listing import list_dialects
     from planner_eval.reading.dialects.read import write
     from planner_eval.reading.parse import convert, parse, read, stats
+    from planner_eval.reading.settings import Reading
     from planner_eval.results.causes import attribute
     from planner_eval.results.compare_systems import compare
     from planner_eval.results.drawing import render, render_many
@@ -72,7 +72,7 @@ _WHERE = {
     "Plan": "plan.model",
     "PlanevalError": "base.errors",
     "Policy": "comparison.policy.policy",
-    "Reading": "comparison.rows",
+    "Reading": "reading.settings",
     "Ref": "plan.model",
     "Rule": "comparison.policy.values",
     "Running": "results.runs.pairs",

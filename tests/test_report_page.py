@@ -13,7 +13,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import RenderError
-from planner_eval.comparison.rows import Reading
+from planner_eval.reading.settings import Reading
 from planner_eval.results.drawing.overlay import diff_scene
 from planner_eval.results.drawing.scene import visible_text
 from planner_eval.results.page.page import NOTEBOOK_SCRIPTS as IN_NOTEBOOKS

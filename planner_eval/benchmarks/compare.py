@@ -21,7 +21,8 @@ from planner_eval.benchmarks.runs import read_stored_benchmark
 from planner_eval.benchmarks.score import Scored, figure_value, is_same_value
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.comparison.metrics.facts import Share
-from planner_eval.comparison.rows import DEFAULT_READING, Reading, unread_state
+from planner_eval.comparison.rows import unread_state
+from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results import scored as rows
 from planner_eval.results.compare import System, comparison_of
 from planner_eval.results.contrast import Comparison

@@ -43,10 +43,10 @@ from planner_eval.benchmarks.score import (
     score_file,
 )
 from planner_eval.comparison.evaluate import Progress
-from planner_eval.comparison.rows import Reading
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Origin, digest_origin
+from planner_eval.reading.settings import Reading
 from planner_eval.results.runs.folder import Input, changed_input, inputs_of
 from planner_eval.results.runs.pairs import Running, make_change_check
 from planner_eval.results.runs.run import run

@@ -30,7 +30,7 @@ from planner_eval.benchmarks.benchmark import Benchmark, benchmark
 from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.report import report_data, row_texts
 from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules
-from planner_eval.comparison.rows import DEFAULT_READING, Reading
+from planner_eval.reading.settings import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import COUNT, FUNCTION, NAMES, InputError, expect_or_none
 from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules, check_rules
 from planner_eval.benchmarks.score import Scored, score_file
-from planner_eval.comparison.evaluate import Progress
-from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
+from planner_eval.reading.settings import DEFAULT_READING, Reading, check_reading
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running
+
+if TYPE_CHECKING:
+    from planner_eval.comparison.evaluate import Progress
 
 
 def score_benchmark(  # noqa: PLR0913 - the options of a public function

@@ -259,6 +259,8 @@ class Systems(NamedTuple):
 
     def read(self) -> tuple[list[PlanFile], PlanFile]:
         """Read answers and gold plans, and say what the user should know of them."""
+        from planner_eval.comparison.rows import reading_notes
+
         assert self.gold is not None
         refuse_stdin_twice(*self.paths, self.gold)
         refuse_runs(*self.paths, self.gold)
@@ -279,7 +281,7 @@ class Systems(NamedTuple):
             golds = read_run_golds(self.predicted[0], self.gold, self.how)
         else:
             golds = self.how.golds(self.gold)
-        note(*self.how.notes_of(files, golds))
+        note(*reading_notes(self.how, files, golds))
         all_files = (*files, golds)
         if click.get_current_context().info_name != "diff":  # which says it of the plans that it read
             for file in all_files:

@@ -24,7 +24,7 @@ from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.policy.unused_rules import KnownNames
-from planner_eval.comparison.rows import DEFAULT_READING, Evaluation, Reading, Row, check_reading
+from planner_eval.comparison.rows import Evaluation, Row
 from planner_eval.plan.canonical import outline
 from planner_eval.plan.canonical import same as same_plans
 from planner_eval.plan.model import Plan
@@ -45,6 +45,7 @@ from planner_eval.reading.parse import (
     refuse_file_name,
     text_as_record,
 )
+from planner_eval.reading.settings import DEFAULT_READING, Reading, check_reading
 
 if TYPE_CHECKING:
     from planner_eval.comparison.structure_diff import StructureDiff

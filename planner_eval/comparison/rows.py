@@ -10,13 +10,8 @@ from functools import cached_property, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from planner_eval.base.errors import (
-    FLAG,
-    NAME,
-    PATH,
     InputError,
     ParseError,
-    expect,
-    expect_or_none,
     strip_traceback,
 )
 from planner_eval.base.limits import Span
@@ -32,26 +27,23 @@ from planner_eval.comparison.structure_figures import figures_data, structure_fi
 from planner_eval.comparison.turns import TurnComparison, may_have_turns
 from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.read import TurnChoice, locate
+from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import (
-    PAIRING_KEYS,
     prefix_ids_by_file,
     warn_doubtful_pairing,
     warn_invalid_ids,
     warn_taken_pair_names,
 )
 from planner_eval.reading.files.record import (
-    DEFAULT_STORE,
     JoinedTurns,
     Record,
-    Store,
     pair_name,
     read_plan,
     read_repaired_plan,
 )
 from planner_eval.reading.files.recorded_runs import label_trials
-from planner_eval.reading.parse import Source, enable_inference, read_as
+from planner_eval.reading.settings import Reading
 
 
 # ----------------------------------------------------------------------
@@ -507,112 +499,25 @@ def _place_data(spans: Spans, location: Place) -> dict[str, Any]:
 
 
 # ----------------------------------------------------------------------
-# How predictions and gold plans are read out of files, and paired: what the verbs take as ``reading``.
-class Reading(NamedTuple):
-    """How predictions and gold plans are read out of files, and paired.
+# What the user should know of files that were read.
+
+
+def reading_notes(reading: Reading, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
+    """What the user should know of files: what was left out, ids given twice, what is in doubt.
 
     Args:
-        dialect: The notation of the plans; recognised when left out.
-        id_field: The field of a record that names it; recognised when left out.
-        text_field: The field of a record that holds its plan; recognised when left out.
-        gold_dialect: The notation of the gold plans, where it is another.
-        gold_id_field: The gold records' id field, if different.
-        gold_text_field: The field of a gold record that holds its plan.
-        by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
-        repair: Mend small faults of predictions that strict reading refuses; never of gold. When left out,
-            as the verb does it: :func:`score` and :func:`compare` mend, :func:`evaluate` does not.
-        compute: ``"arithmetic"``: expressions of numbers become numbers, in gold plans too.
-        cache: The cache folder of data sets, where one is named and it is not the usual one.
-        folder: Where the data sets that are named lie, instead of the cache.
-        turn: Which turn of the assistant is read of conversations, on both sides: ``"first"``, ``"last"`` or
-            its number; all turns when left out.
-        infer: Infer edges, see :func:`planner_eval.parse`: breakdowns by gold's depth and patterns count
-            them and drawings show them; no metric and no verdict does.
-
-    >>> import planner_eval as pe
-    >>> pred, gold = [{"id": 1, "said": "f()", "draft": "g()"}], [{"id": 1, "gold": "f()"}]
-    >>> [row.state for row in pe.evaluate(pred, gold, reading=pe.Reading(text_field="said"))]
-    ['same']
+        reading: How they are read and paired.
+        preds: Files of predictions; of a directory the names of its files come before ids where they
+            have to, as :func:`pair` does it.
+        gold: The gold plans.
     """
-
-    dialect: str | None = None
-    id_field: str | None = None
-    text_field: str | None = None
-    gold_dialect: str | None = None
-    gold_id_field: str | None = None
-    gold_text_field: str | None = None
-    by: str | None = None
-    repair: bool | None = None
-    compute: str | None = None
-    cache: str | None = None
-    folder: str | None = None
-    turn: TurnChoice = None
-    infer: bool = False
-
-    def refuse_others(self, *names: str) -> None:
-        """Refuse what would have no effect where only some fields have one.
-
-        Raises:
-            InputError: names the first such field.
-        """
-        for name, value, usual in zip(self._fields, self, Reading(), strict=True):
-            if name not in names and value != usual:
-                raise InputError(
-                    f"reading.{name} is {value!r} and has no effect here: {', '.join(names)} have"
-                )
-
-    def answers(self, source: Source, store: Store = DEFAULT_STORE) -> PlanFile:
-        """The predictions of a file; `source` and `store` are what :func:`read` takes."""
-        folders = (self.cache, self.folder)
-        file = read_as(source, "answer", self.id_field, self.text_field, folders=folders, store=store)
-        return self._told(file)
-
-    def golds(self, source: Source, store: Store = DEFAULT_STORE) -> PlanFile:
-        """The gold plans of a file; `source` and `store` are what :func:`read` takes."""
-        spare, folders = (self.id_field, self.text_field), (self.cache, self.folder)
-        file = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, folders, store)
-        return self._told(file)
-
-    def _told(self, file: PlanFile) -> PlanFile:
-        file = file.of_turn(self.turn)
-        return enable_inference(file) if self.infer else file
-
-    def notes_of(self, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
-        """What the user should know of files: what was left out, ids given twice, what is in doubt.
-
-        Args:
-            preds: Files of predictions; of a directory the names of its files come before ids where they
-                have to, as :func:`pair` does it.
-            gold: The gold plans.
-        """
-        pairs = [prefix_ids_by_file(pred, gold) for pred in preds]
-        if self.by != "position":
-            pairs = [label_trials(*files) for files in pairs]
-        files = (*(pred for pred, _ in pairs), pairs[0][1])
-        unsure = (
-            message for pred, right in pairs for message in warn_doubtful_pairing(pred, right, by=self.by)
-        )
-        names = (message for pred, right in pairs for message in warn_taken_pair_names(pred, right))
-        noted = (note for file in files for note in (*file.notes, *warn_invalid_ids(file)))
-        return tuple(dict.fromkeys([*noted, *names, *unsure, *gold_warnings(gold)]))
-
-
-DEFAULT_READING = Reading()
-"""Everything is recognised."""
-
-
-def check_reading(reading: Any) -> None:
-    """Refuse what says nothing of how files are read, and a way to pair that there is not.
-
-    Raises:
-        InputError: says what is expected.
-    """
-    if not isinstance(reading, Reading):
-        raise InputError(f"the reading is {reading!r}, expected pe.Reading(…)")
-    expect_or_none(NAME, id_field=reading.id_field, text_field=reading.text_field)
-    expect_or_none(PATH, cache=reading.cache, folder=reading.folder)
-    expect_or_none(FLAG, repair=reading.repair)
-    expect(FLAG, infer=reading.infer)
-    if reading.by is not None and reading.by not in PAIRING_KEYS:
-        expected = " or ".join(map(repr, PAIRING_KEYS))
-        raise InputError(f"reading.by is {reading.by!r}, expected {expected}, or None")
+    pairs = [prefix_ids_by_file(pred, gold) for pred in preds]
+    if reading.by != "position":
+        pairs = [label_trials(*files) for files in pairs]
+    files = (*(pred for pred, _ in pairs), pairs[0][1])
+    unsure = (
+        message for pred, right in pairs for message in warn_doubtful_pairing(pred, right, by=reading.by)
+    )
+    names = (message for pred, right in pairs for message in warn_taken_pair_names(pred, right))
+    noted = (note for file in files for note in (*file.notes, *warn_invalid_ids(file)))
+    return tuple(dict.fromkeys([*noted, *names, *unsure, *gold_warnings(gold)]))

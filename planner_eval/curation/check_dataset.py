@@ -29,7 +29,6 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.patch import SCHEMA
-from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.audit.audits import FindingSelection, read_selection, select_audits
 from planner_eval.curation.audit.doubts import Baseline, GoldDoubt, baseline_data, read_baseline
 from planner_eval.curation.audit.gold import ANSWER_FIELD, AuditSettings, GoldAudit, RunCounts
@@ -38,6 +37,7 @@ from planner_eval.curation.sets import Questions, SetItem, items_of, set_of, set
 from planner_eval.execution.run import tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource
+from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.findings import GoldFinding
 
 

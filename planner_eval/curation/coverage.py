@@ -17,11 +17,11 @@ from planner_eval.catalogs.catalog import Catalog, Tool, Type
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.comparison.evaluate import Progress
-from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.sets import read_sets, set_warnings
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Call, Edge, Path, Plan
 from planner_eval.plan.structure import KINDS, argument_kinds, depth, shape
+from planner_eval.reading.settings import DEFAULT_READING, Reading
 
 # ----------------------------------------------------------------------
 # What plans touch of what there is: tools, parameters, pairs of tools, edges, shapes, depths, kinds.

@@ -13,7 +13,6 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.datasets.sources import Source
 from planner_eval.comparison.evaluate import Progress
-from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.sets import (
     Questions,
     SetReader,
@@ -29,6 +28,7 @@ from planner_eval.reading.files.context import question_template, question_words
 from planner_eval.reading.files.fields import PLAN_FIELDS
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import Record
+from planner_eval.reading.settings import DEFAULT_READING, Reading
 
 # ----------------------------------------------------------------------
 # Which records of a data set are alike, and which are alike to some of another, in six ways.

@@ -15,12 +15,12 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.datasets.sources import Source, open_sources, short_names
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.gold_alternatives import describe_prose_gold, describe_prose_plans
-from planner_eval.comparison.rows import Reading, check_reading
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.conversations.messages import join_messages, texts_of
 from planner_eval.reading.files.context import question_field, question_text
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.parse import empty_plan_file, is_empty, read
+from planner_eval.reading.settings import Reading, check_reading
 
 
 class SetItem(NamedTuple):

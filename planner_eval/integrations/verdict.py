@@ -15,11 +15,12 @@ from planner_eval.comparison.gold_alternatives import describe_prose_plans, read
 from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy
-from planner_eval.comparison.rows import STATES, Reading, Row
+from planner_eval.comparison.rows import STATES, Row
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.parse import Source, gold_record, is_empty, only_record, text_as_record
+from planner_eval.reading.settings import Reading
 from planner_eval.results.contrast import check_threshold
 from planner_eval.results.report import Report
 from planner_eval.results.score import score

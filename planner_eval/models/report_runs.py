@@ -13,10 +13,10 @@ from planner_eval.comparison.evaluate import PairedFiles, pair
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import policy_of
-from planner_eval.comparison.rows import Reading
 from planner_eval.models.predict.folder import read_run_answers, run_of_answers, select_asked_golds
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import add_file, unshipped_rows
+from planner_eval.reading.settings import Reading
 from planner_eval.results.runs.folder import changed_input, input_of, inputs_of
 from planner_eval.results.runs.jobs import describe
 from planner_eval.results.runs.run_file import LINES, StoredRun, open_run

@@ -23,7 +23,6 @@ from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules, check_r
 from planner_eval.benchmarks.score import Scored
 from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.metrics import METRICS, choose_metrics
-from planner_eval.comparison.rows import DEFAULT_READING
 from planner_eval.models.predict.folder import gold_of, read_run_answers, repeats_message, select_asked_golds
 from planner_eval.models.table_sources import (
     BenchmarkSource,
@@ -35,6 +34,7 @@ from planner_eval.models.table_sources import (
     refuse_unlike,
 )
 from planner_eval.reading.files.context import SHARED_ANSWERS_LABEL
+from planner_eval.reading.settings import DEFAULT_READING
 from planner_eval.results.drawing.charts import Chart
 from planner_eval.results.report import interval_note, shown_group, sort_values
 from planner_eval.results.score import read_stored_score, refuse_seed, score

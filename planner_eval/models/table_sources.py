@@ -22,10 +22,11 @@ from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score import Scored
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.comparison.metrics.facts import Share, Tally
-from planner_eval.comparison.rows import JUDGED_STATES, Reading
+from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.models.pipelines.demonstrations import LEAK_MARK
 from planner_eval.models.predict.folder import RUN_KIND, PredictedRun, gold_of, read_predicted_run
 from planner_eval.reading.files.recorded_runs import TASK_KEY
+from planner_eval.reading.settings import Reading
 from planner_eval.results import scored as rows
 from planner_eval.results.columns import Column as Tallies
 from planner_eval.results.report import figures, no_cluster_error

@@ -13,10 +13,10 @@ from planner_eval.comparison.metrics import choose_metrics
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.policy.unused_rules import KnownNames
-from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.recorded_runs import TASK_KEY
 from planner_eval.reading.parse import Source
+from planner_eval.reading.settings import DEFAULT_READING, Reading, check_reading
 from planner_eval.results.compare import System, comparison_of, signature_of
 from planner_eval.results.contrast import Comparison, Contrast
 from planner_eval.results.runs.stored import read_stored_run

@@ -27,10 +27,11 @@ from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.comparison.metrics.published import describe_counted_tools
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.rows import DEFAULT_READING, Reading
+from planner_eval.comparison.rows import reading_notes
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.recorded_runs import TASK_KEY
 from planner_eval.reading.parse import Source, is_one_plan, parse, text_as_record
+from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of
 from planner_eval.results.runs.jobs import ScoreJob
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
@@ -212,7 +213,7 @@ def scoring_job(  # noqa: PLR0913 - the options of a public function
         {"answers": paired.pred.said, "gold": paired.gold.said},
         paired.pred.name,
         tuple(DuplicateRecord(r.id, r.file, r.line) for r in paired.repeated),
-        paired.reading.notes_of([paired.pred], paired.gold) if kept else (),
+        reading_notes(paired.reading, [paired.pred], paired.gold) if kept else (),
         describe_counted_tools(metrics, policy),
         paired.pred.mark,
     )

@@ -19,7 +19,7 @@ from planner_eval.base.json_text import JSON_WHITESPACE, build_object, fast_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.plan.model import Call, Plan
-from planner_eval.reading.dialects.finding.find import strip_thoughts
+from planner_eval.reading.dialects.finding.edited_text import strip_thoughts
 from planner_eval.reading.dialects.read import parse, write
 
 # ----------------------------------------------------------------------

@@ -9,12 +9,12 @@ by the name of the tool that is referred to; running ignores parameter names, an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.frozen import replace
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.official import (
     DEFAULT_MODEL,

@@ -240,6 +240,7 @@ def _score_answer(sample: Sample, text: str, answer: ParsedAnswer, run: Run | No
     names, nameless = _entry_names(_clean_entries(entries, text))
     pred_pairs, unpaired = _entry_pairs(_clean_entries(entries, text))
     texts = map(predicted_text, _clean_entries(answer.calls, text))
+    win = None if run is None else _is_winning(answer.raw, sample, run)
     gold_names = [str(call["name"]) for call in gold]
     gold_pairs = [argument_pairs(call["arguments"]) for call in gold]
     return ScoredAnswer(
@@ -248,9 +249,9 @@ def _score_answer(sample: Sample, text: str, answer: ParsedAnswer, run: Run | No
         gold_pairs=list(zip([call["name"] for call in gold], gold_pairs, strict=True)),
         pairs=list(pred_pairs.items()),
         partial=partial_score(list(map(gold_text, gold_names, gold_pairs)), list(filter(None, texts))),
-        win=None if run is None else _is_winning(answer.raw, sample, run),
-        absent=absent_functions(run, sample.gold),
-        older=run is not None and is_older_layout(sample.tools),
+        win=win,
+        absent=absent_functions(run, sample.gold) if win is False else (),  # why it is lost
+        older=win is False and is_older_layout(sample.tools),
         failed=answer.failed,
         nameless=nameless,
         unpaired=unpaired,

@@ -48,20 +48,22 @@ def is_older_layout(tools: Any) -> bool:
 
 def _is_older_spec(spec: Any) -> bool:
     """Whether a spec is in another layout than version 2's."""
-    if not isinstance(spec, dict):
-        return False
-    fields = (spec.get("parameters"), spec.get("output_parameters"))
-    nested = [
-        field for field in fields if isinstance(field, dict) and isinstance(field.get("properties"), dict)
-    ]
-    return bool(nested) or "output_parameter" in spec
+    return isinstance(spec, dict) and (
+        "output_parameter" in spec
+        or _is_nested(spec.get("parameters"))
+        or _is_nested(spec.get("output_parameters"))
+    )
+
+
+def _is_nested(fields: Any) -> bool:
+    return isinstance(fields, dict) and isinstance(fields.get("properties"), dict)
 
 
 def _usual_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
     changed = {key: value for key, value in spec.items() if key != "output_parameter"}
     outputs = spec.get("output_parameters", spec.get("output_parameter"))
     for key, fields in (("parameters", spec.get("parameters")), ("output_parameters", outputs)):
-        if isinstance(fields, dict) and isinstance(fields.get("properties"), dict):
+        if isinstance(fields, dict) and _is_nested(fields):
             fields = fields["properties"]
         if fields is not None:
             changed[key] = fields

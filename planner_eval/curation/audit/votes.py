@@ -17,7 +17,6 @@ from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import make_patch
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.comparison.policy.values import normalise_number, number_of
-from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.models.predict.folder import RUN_KIND, read_run_answers, run_of_answers
 from planner_eval.plan.model import Plan, Value, map_leaves
@@ -25,6 +24,7 @@ from planner_eval.reading.files.context import ROWS_FILE
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import pair, prefix_ids_by_file, warn_doubtful_pairing
 from planner_eval.reading.files.record import Record, read_plan, read_repaired_plan
+from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.findings import Confidence, GoldFinding
 from planner_eval.results.runs.folder import changed_input, inputs_of
 from planner_eval.results.runs.run_file import is_run, open_run

@@ -17,7 +17,6 @@ from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.schema import ToMakeFile
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog, read_catalog_file
-from planner_eval.comparison.rows import DEFAULT_READING
 from planner_eval.curation.make.feasibility import refuse_impossible
 from planner_eval.curation.make.run_calls import Refusal
 from planner_eval.curation.make.skeletons import SINGLE_ANSWER_LAYOUTS, Wishes, wishes_of
@@ -29,6 +28,7 @@ from planner_eval.execution.worlds.reading import load
 from planner_eval.execution.worlds.world import World, world_source
 from planner_eval.plan.model import Call, Plan, Unresolved, contains_kind
 from planner_eval.plan.structure import topological_order
+from planner_eval.reading.settings import DEFAULT_READING
 
 
 # ----------------------------------------------------------------------

@@ -26,13 +26,13 @@ from planner_eval.benchmarks.datasets.published import Sample, gold_plan
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.policy.policy import Policy
-from planner_eval.comparison.rows import Reading
 from planner_eval.curation.shrink.pairs import InputSide, PairSelection, SideFile, read_side, select_one
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import refuse_unknown_ids
 from planner_eval.reading.files.record import Record
+from planner_eval.reading.settings import Reading
 
 TextPredicate: TypeAlias = Callable[[str, str], bool]
 """Whether a prediction and a gold plan, as they are written, show something."""

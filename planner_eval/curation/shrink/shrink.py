@@ -26,7 +26,6 @@ from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.evaluate import Progress, pair
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
 from planner_eval.curation.shrink import search as smallest
 from planner_eval.curation.shrink.goals import (
     Goal,
@@ -50,6 +49,7 @@ from planner_eval.curation.shrink.pairs import (
 from planner_eval.curation.shrink.search import ENDINGS, MAX_TRIES
 from planner_eval.reading.files.record import GOLD_TERMS
 from planner_eval.reading.parse import Source
+from planner_eval.reading.settings import DEFAULT_READING, Reading, check_reading
 
 if TYPE_CHECKING:
     from planner_eval.plan.model import Plan

@@ -20,7 +20,6 @@ from planner_eval.benchmarks.answers import DATASET_PREFIX, gold_samples
 from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.datasets.sources import plans_of_samples
-from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.models.pipelines.pipeline import OWN_TASKS, Failure, Fields, conversation, digest
 from planner_eval.models.predict.run import Journal, Rows, has_failed_request, read_seconds, write_rows
 from planner_eval.models.predict.tasks import keep_left_out, numbered_id, read_tasks
@@ -37,6 +36,7 @@ from planner_eval.reading.files.context import (
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record, read_plan
+from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.runs.folder import Input, Run, claim
 from planner_eval.results.runs.run_file import open_run
 from planner_eval.results.runs.stored import read_stored_run, refuse_damaged, write_run

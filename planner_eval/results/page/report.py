@@ -24,11 +24,12 @@ from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.rows import DEFAULT_READING, STATES, Reading
+from planner_eval.comparison.rows import STATES, reading_notes
 from planner_eval.reading.files.context import question_field
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.recorded_runs import TASK_KEY
 from planner_eval.reading.parse import Source
+from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.causes import CauseSum
 from planner_eval.results.compare import System, comparison_of, signature_of
 from planner_eval.results.compare_systems import Systems
@@ -377,7 +378,7 @@ def page_of_results(
     """
     packs = Packs([r.sheaf for r in results], failures=display.failures, limit=display.limit)
     reports = tuple(report_of(r.totals, (), r.score.about, policy=policy.name) for r in results)
-    noted = [note for paired in pairings for note in paired.reading.notes_of([paired.pred], paired.gold)]
+    noted = [note for p in pairings for note in reading_notes(p.reading, [p.pred], p.gold)]
     notes = [*noted, *query_notes, *omission_notes(packs, display)]
     runs = [
         run_data(report, name, confusions)

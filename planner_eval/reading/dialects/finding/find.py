@@ -174,16 +174,8 @@ def _new_search(source: str, limits: Limits, *, repair: bool, located: bool = Fa
     return Search(BlockReader(source, limits, words, repair=repair, located=located))
 
 
-def strip_thoughts(text: str) -> str:
-    """An answer without what the model thought before it; what values of its calls hold is no thought.
-
-    >>> strip_thoughts("<think>f(a=1)?</think>f(a=2)"), strip_thoughts("f(a=1)?</think>f(a=2)")
-    ('f(a=2)', 'f(a=2)')
-    >>> strip_thoughts("I see.</think>f(a='<think>')"), strip_thoughts("f(a='</think>')")
-    ("f(a='<think>')", "f(a='</think>')")
-    """
-    if "<" not in text and "[T" not in text and "[t" not in text:  # as most: no thought begins without
-        return text
+def cut_marked_thoughts(text: str) -> str:
+    """What :func:`.edited_text.strip_thoughts` makes of a text that may have marks of thoughts."""
     settled_text = _read_embedded_tags(text, _new_search(text, DEFAULT_LIMITS, repair=False).reader)
     if settled_text is None:
         return cut_thoughts(text)
