@@ -8,8 +8,8 @@ from typing import Any
 
 from planner_eval.benchmarks.benchmark import as_json
 from planner_eval.benchmarks.bfcl.data import CATEGORIES
-from planner_eval.benchmarks.bfcl.python_calls import parse_expression
 from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.python_calls import parse_expression
 
 
 def gold_text(sample: Sample) -> str | None:

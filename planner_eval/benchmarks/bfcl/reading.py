@@ -19,6 +19,7 @@ from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.json_text import fast_json_loads
 from planner_eval.benchmarks.benchmark import as_json
 from planner_eval.benchmarks.bfcl.data import CATEGORIES, VERSION, category_of_id
+from planner_eval.benchmarks.python_calls import CallReader, read_literal
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.opening import bare_name, open_path
 from planner_eval.reading.files.record import Record, current_origins
@@ -28,6 +29,7 @@ MODES = ("auto", "calls", "prompt")
 NOTHING = '{"unanswered": []}'
 """Stands for an answer that is not there; an empty one is one."""
 
+_PYTHON_CALLS = CallReader(lambda name, arguments: {name: arguments})
 _GROUP_FOLDERS = frozenset({category.group for category in CATEGORIES.values()}) | {
     *("memory", "kv", "vector", "rec_sum"),
 }
@@ -329,9 +331,7 @@ def decode_prompted(text: Any, style: str, *, tag: bool = False) -> Any:
             raise ValueError(f"No tool call tag found in input string: {text}")
         text = tagged.group(1).strip()
     if style == "python":
-        from planner_eval.benchmarks.bfcl.python_calls import read_python_calls
-
-        return read_python_calls(text)
+        return _PYTHON_CALLS.read(text.strip().strip("'"))
     if style in ("java", "javascript"):
         from planner_eval.benchmarks.bfcl.program_calls import read_java_call, read_javascript_call
 
@@ -415,8 +415,6 @@ def _typed_value(text: str, type_name: str) -> Any:
     if type_name == "null":
         return None
     if type_name in ("array", "tuple", "object", "dict"):
-        from planner_eval.benchmarks.bfcl.python_calls import read_literal
-
         return read_literal(text)
     return text
 

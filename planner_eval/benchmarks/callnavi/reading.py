@@ -5,10 +5,8 @@ Source: paper section 5.1: an answer that is not valid is repaired before its st
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from types import NoneType
 from typing import Any, TypeAlias
@@ -18,6 +16,7 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import JSON_WHITESPACE, build_object, fast_json_loads, object_items
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.python_calls import MAX_CHARS, read_literal
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.finding.edited_text import strip_thoughts
 from planner_eval.reading.dialects.read import parse, write
@@ -182,8 +181,6 @@ def _count_expanded_nodes(text: str) -> int:
 
 # ----------------------------------------------------------------------
 # An answer to CallNavi as a plan: strictly where it is what was asked for, else by careful repair.
-MAX_LITERAL_CHARS = 256 * 2**10
-"""Longer texts are not tried as Python literals: the parser needs 400 times their size."""
 _QUOTES = ("'", '"', "`")
 _CURLY_QUOTES = (("“", '"'), ("”", '"'), ("‘", "'"), ("’", "'"))
 _DECODER = json.JSONDecoder()
@@ -289,7 +286,7 @@ def _read_repaired(text: str, tried: str | None) -> PredictedPlan:
 
 def _is_cut_object(text: str) -> bool:
     """Whether a text is the beginning of a JSON object and no more, in which :func:`parse` finds no calls."""
-    if text[:1] != "{" or text[-1:] in "}]" or "```" in text or len(text) > MAX_LITERAL_CHARS:
+    if text[:1] != "{" or text[-1:] in "}]" or "```" in text or len(text) > MAX_CHARS:
         return False
     try:
         _DECODER.raw_decode(text)
@@ -344,7 +341,7 @@ _LITERAL_STARTS = ("{", "[", "(", "#", "\\")
 def _read_literal(text: str) -> Any:
     """A Python list or dict (single quotes, True, None); parsed into a tree of constants, never evaluated."""
     is_cut = text[-1:] not in "}])" and "#" not in text
-    if is_cut or len(text) > MAX_LITERAL_CHARS or text[:1] not in _LITERAL_STARTS:
+    if is_cut or len(text) > MAX_CHARS or text[:1] not in _LITERAL_STARTS:
         return _NO_VALUE
     if text.isascii():
         if _is_jsonlike(text):
@@ -360,9 +357,7 @@ def _read_literal(text: str) -> Any:
     if _begins_with_json(text):
         return _NO_VALUE
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes that Python does not know
-            return ast.literal_eval(text)
+        return read_literal(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return _NO_VALUE
 

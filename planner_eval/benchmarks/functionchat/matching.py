@@ -125,7 +125,7 @@ def match_arguments(gold_text: Any, pred_text: Any, acceptable: Any) -> bool:
     True
     """
     try:
-        gold_arguments = fast_json_loads(gold_text)
+        gold_arguments = (_cached_loads if type(gold_text) is str else fast_json_loads)(gold_text)
         pred_arguments = gold_arguments if pred_text == gold_text else fast_json_loads(pred_text)
     except json.JSONDecodeError:
         return False
@@ -138,6 +138,10 @@ def match_arguments(gold_text: Any, pred_text: Any, acceptable: Any) -> bool:
             for key, value in gold_arguments.items()
         ]
     )
+
+
+_cached_loads = lru_cache(1024)(fast_json_loads)
+"""An item has one gold under all its lists of tools; it is looked up in and never changed."""
 
 
 def _is_right_value(key: str, gold_value: Any, pred_value: Any, acceptable: Any) -> bool:

@@ -10,8 +10,6 @@ Source: repository IBM/NESTFUL, folders ``data`` and ``data_v2``; paper section 
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -28,6 +26,7 @@ from planner_eval.benchmarks.datasets.published import (
     load_jsonl,
     load_records,
 )
+from planner_eval.benchmarks.python_calls import read_literal
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Diagnostic, fold
 
@@ -42,9 +41,6 @@ VERSION_2_FILES = ("data_v2/nestful_data.jsonl", "nestful_data.jsonl", "v2/nestf
 PARTS = (*VERSION_1_FILES, "v2")
 _FINDINGS = "planner_eval.benchmarks.nestful.findings"
 _TOOL_LIST = "the tool list"
-
-MAX_ANSWER_CHARS = 256 * 1024
-"""A gold answer of more characters stays a text."""
 
 
 def read_nestful(source: Path, *, part: str | None = None) -> Iterator[Sample]:
@@ -177,13 +173,8 @@ def decode_answer(text: str) -> GoldAnswer:
     """
     with suppress(ValueError):
         return GoldAnswer(decode_field(text), is_json=True)
-    if len(text) > MAX_ANSWER_CHARS:
-        return GoldAnswer(text)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes that Python does not know
-            literal = ast.literal_eval(text)
-        return GoldAnswer(fold(literal, _check_json_leaf, fields=_with_text_keys))
+        return GoldAnswer(fold(read_literal(text), _check_json_leaf, fields=_with_text_keys))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return GoldAnswer(text)
 

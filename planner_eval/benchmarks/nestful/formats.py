@@ -8,34 +8,21 @@ Source: ``output_parsers.py`` at IBM's state fc2c412 (2025-04-21).
 
 from __future__ import annotations
 
-import ast
 import json
-import operator
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.nestful.official_metrics import ground
+from planner_eval.benchmarks.python_calls import CallReader
 
 # ----------------------------------------------------------------------
-# The two readers of Python-like answers in the published NESTful scorer.
-#
-# One cuts text at commas; the other reads Python's syntax tree, and the published one evaluates what stands
-# around an arithmetic operator. Here nothing is evaluated: arithmetic on literals is computed from the
-# tree, within limits, and an answer with any other expression there counts as unreadable.
-MAX_CHARS = 256 * 1024
-"""Longer texts are refused: Python's parser needs hundreds of bytes a character."""
-
-MAX_BITS = 4096
-"""Integers beyond this size, and texts beyond as many characters, are refused as results of arithmetic."""
-
-UNREADABLE = (SyntaxError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
-"""What reading an answer raises; also RecursionError and MemoryError, see ``formats``."""
+# Python-like answers: one reader cuts text at commas, the other reads Python's syntax tree.
+_FAILURES = (SyntaxError, ValueError, TypeError, AttributeError, LookupError, RecursionError, MemoryError)
+_PYTHON_CALLS = CallReader(lambda name, arguments: {"name": name, "arguments": arguments})
 
 
-# ---------------------------------------------------------------- cut at commas
 def cut_calls(text: str, calls: list[dict[str, Any]]) -> None:
     """Read ``[f(a="1"), g(b="2")]`` by cutting; every value is a string.
 
@@ -88,118 +75,8 @@ def _strip_quotes(value: str) -> str:
     return value[1:-1].replace('"', "'")
 
 
-# ---------------------------------------------------------------- Python's syntax tree
-def read_python_calls(text: str) -> list[dict[str, Any]]:
-    """Read a call or a tuple of calls as Python syntax; positional arguments are dropped.
-
-    Args:
-        text: The answer; ``[``, ``]`` and ``'`` at its ends are stripped, blanks are not.
-
-    Raises:
-        One of `UNREADABLE`, RecursionError or MemoryError.
-
-    Source: ``ast_utils.ast_parse``, called by ``parse_ToolAce``.
-
-    >>> read_python_calls("[f(a='x', b=-2), m.g(c=[1 + 1, h(d=true)])]")[1]
-    {'name': 'm.g', 'arguments': {'c': [2, {'name': 'h', 'arguments': {'d': 'true'}}]}}
-    """
-    if len(text) > MAX_CHARS:
-        raise ValueError(f"the answer has {len(text)} characters; at most {MAX_CHARS} are read as Python")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python warns of odd escapes in the text
-        body: Any = ast.parse(text.strip("[]'"), mode="eval").body
-    nodes = [body] if isinstance(body, ast.Call) else body.elts
-    if not all(isinstance(node, ast.Call) for node in nodes):
-        raise TypeError("an element is not a call")
-    return [_read_call(node) for node in nodes]
-
-
-def _read_call(node: ast.Call) -> dict[str, Any]:
-    names: list[str] = []
-    function: ast.expr = node.func
-    while isinstance(function, ast.Attribute):
-        names.append(function.attr)
-        function = function.value
-    if isinstance(function, ast.Name):
-        names.append(function.id)
-    arguments = {keyword.arg: _read_value(keyword.value) for keyword in node.keywords}
-    return {"name": ".".join(reversed(names)), "arguments": arguments}
-
-
-def _read_value(node: Any) -> Any:
-    read = _VALUE_READERS.get(type(node))
-    if read is None:
-        raise TypeError(f"{type(node).__name__} is not a value")
-    return read(node)
-
-
-def _read_object(node: ast.Dict) -> dict[Any, Any]:
-    keys = [_read_value(key) for key in node.keys]
-    return dict(zip(keys, [_read_value(value) for value in node.values], strict=True))
-
-
-_VALUE_READERS: dict[type[ast.expr], Callable[[Any], Any]] = {
-    ast.Constant: lambda node: "..." if node.value is ... else node.value,
-    ast.UnaryOp: lambda node: -node.operand.value,  # any operator negates a literal, as published
-    ast.List: lambda node: [_read_value(item) for item in node.elts],
-    ast.Tuple: lambda node: tuple(_read_value(item) for item in node.elts),
-    ast.Dict: _read_object,
-    ast.Name: lambda node: node.id,
-    ast.Call: lambda node: _read_call(node) if node.keywords else ast.unparse(node),
-    ast.Subscript: lambda node: f"{ast.unparse(node.value)}[{ast.unparse(node.slice)}]",
-    ast.BinOp: lambda node: _compute_value(node),
-}
-
-
-_BINARY_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
-_UNARY_OPERATORS: dict[type[ast.unaryop], Callable[[Any], Any]] = {
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Invert: operator.invert,
-    ast.Not: operator.not_,
-}
-
-
-def _compute_value(node: ast.expr) -> Any:
-    """The value of arithmetic on literals, as Python has it; anything else is unreadable."""
-    match node:
-        case ast.Constant(value=int() | float() | str()):
-            return node.value
-        case ast.UnaryOp():
-            return _UNARY_OPERATORS[type(node.op)](_compute_value(node.operand))
-        case ast.BinOp():
-            left, right = _compute_value(node.left), _compute_value(node.right)
-            _refuse_growth(node.op, left, right)
-            return _BINARY_OPERATORS[type(node.op)](left, right)
-    raise TypeError(f"{type(node).__name__} is not arithmetic on literals")
-
-
-def _refuse_growth(operation: ast.operator, left: Any, right: Any) -> None:
-    """Raise before a result would pass `MAX_BITS` bits or characters."""
-    if isinstance(operation, ast.Mod) and isinstance(left, str):
-        raise ValueError("text formatting is not computed")
-    if isinstance(operation, ast.Pow) and isinstance(left, int) and isinstance(right, int):
-        size = left.bit_length() * max(right, 0)
-    elif isinstance(operation, ast.Mult) and (isinstance(left, str) or isinstance(right, str)):
-        text, times = (left, right) if isinstance(left, str) else (right, left)
-        size = len(text) * max(times, 0) if isinstance(times, int) else 0
-    else:
-        size = sum(operand.bit_length() if isinstance(operand, int) else 0 for operand in (left, right))
-    if size > MAX_BITS:
-        raise ValueError("the result of arithmetic is too large")
-
-
 # ----------------------------------------------------------------------
 # The answer formats of the published NESTful scorer: a model's name chooses a reader.
-_FAILURES = (*UNREADABLE, RecursionError, MemoryError)
 
 
 @fast_frozen
@@ -354,15 +231,18 @@ def _read_hammer(text: str) -> ParsedAnswer:
 
 def _read_tool_ace(text: str) -> ParsedAnswer:
     try:
-        raw = read_python_calls(text)
-    except _FAILURES:
+        raw = _PYTHON_CALLS.read(text.strip("[]'"))
+    except Exception:  # whatever reading raises
         return ParsedAnswer(failed=True)
     if not raw:
         return ParsedAnswer(failed=True)
     answer = _entries(raw, grounded=True)
     try:  # through JSON and back: tuples become lists, keys become texts
         return ParsedAnswer(tuple(json.loads(json.dumps(answer.calls))), raw, answer.failed)
-    except TypeError:  # bytes or complex numbers: the published code then trips over the unwritten calls
+    except (
+        TypeError,
+        ValueError,
+    ):  # bytes, complex or huge numbers: the published code then trips over the unwritten calls
         return ParsedAnswer(raw=raw, failed=True, abort="AttributeError")
 
 

@@ -1,10 +1,10 @@
-"""Calls written as Python expressions, as BFCL's prompts ask for them: read, never evaluated.
+"""Calls written as Python expressions, as prompts of BFCL and NESTful ask for them: read, never evaluated.
 
-The published code evaluates sums and the like inside of arguments; here only arithmetic of what is written
-out is computed, and a few functions without effects.
+The published code, which NESTful took over from BFCL, evaluates sums and the like inside of arguments; here
+only arithmetic of what is written out is computed, and a few functions without effects.
 
-Source: package bfcl-eval 2026.3.23, ``model_handler/utils.py`` (``ast_parse``, ``resolve_ast_call``,
-``resolve_ast_by_type``).
+Source: ``ast_parse``, ``resolve_ast_call`` and ``resolve_ast_by_type`` of the package bfcl-eval 2026.3.23,
+``model_handler/utils.py``, and of NESTful's ``ast_utils.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError
 
@@ -36,76 +36,88 @@ def parse_expression(text: str) -> ast.expr:
     if len(text) > MAX_CHARS:
         raise ValueError(f"the text has {len(text):,} characters, more than the limit of {MAX_CHARS:,}")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # of escapes that Python does not know
         return ast.parse(text, mode="eval").body
 
 
-def read_python_calls(text: str) -> list[dict[str, Any]]:
-    """The calls of a list of them, or of one.
+def read_literal(text: str) -> Any:
+    """A literal of Python.
+
+    Raises:
+        Exception: it is none, in Python's words.
+
+    >>> read_literal("[1, {'a': None}]")
+    [1, {'a': None}]
+    """
+    return ast.literal_eval(parse_expression(text.lstrip(" \t")))
+
+
+class CallReader(NamedTuple):
+    """Reads calls.
 
     Args:
-        text: Python's text.
+        make: The data of a call, of its name and its named arguments; others are passed over, as published.
 
-    Raises:
-        Exception: the published code cannot read it either, in its words.
-
-    >>> read_python_calls("[a.f(x=-1, y=[1 + 2]), g()]")
+    >>> CallReader(lambda name, arguments: {name: arguments}).read("[a.f(x=-1, y=[1 + 2]), g()]")
     [{'a.f': {'x': -1, 'y': [3]}}, {'g': {}}]
     """
-    body: Any = parse_expression(text.strip().strip("'"))
-    if isinstance(body, ast.Call):
-        return [call_of(body)]
-    calls = []
-    for element in body.elts:
-        if not isinstance(element, ast.Call):
-            raise AssertionError
-        calls.append(call_of(element))
-    return calls
 
+    make: Callable[[str, dict[Any, Any]], Any]
 
-def call_of(node: ast.Call) -> dict[str, Any]:
-    """A call with its named arguments; others are passed over, as published."""
-    names: list[str] = []
-    function = node.func
-    while isinstance(function, ast.Attribute):
-        names.append(function.attr)
-        function = function.value
-    if isinstance(function, ast.Name):
-        names.append(function.id)
-    arguments: dict[Any, Any] = {}
-    for keyword in node.keywords:
-        arguments[keyword.arg] = value_of(keyword.value)
-    return {".".join(reversed(names)): arguments}
+    def read(self, text: str) -> list[Any]:
+        """The calls of a list of them, or of one.
 
+        Raises:
+            Exception: the published code cannot read it either, in its words.
+        """
+        body: Any = parse_expression(text)
+        if isinstance(body, ast.Call):
+            return [self.call(body)]
+        calls = []
+        for element in body.elts:
+            if not isinstance(element, ast.Call):
+                raise AssertionError
+            calls.append(self.call(element))
+        return calls
 
-def value_of(node: Any) -> Any:  # noqa: PLR0911 - one a kind of node
-    """The value of an argument: constants, lists, dicts and tuples; names and calls without names as text.
+    def call(self, node: ast.Call) -> Any:
+        """A call."""
+        names: list[str] = []
+        function = node.func
+        while isinstance(function, ast.Attribute):
+            names.append(function.attr)
+            function = function.value
+        if isinstance(function, ast.Name):
+            names.append(function.id)
+        arguments = {keyword.arg: self.value(keyword.value) for keyword in node.keywords}
+        return self.make(".".join(reversed(names)), arguments)
 
-    Raises:
-        Exception: the published code cannot read it either, in its words.
-    """
-    if isinstance(node, ast.Constant):
-        return "..." if node.value is Ellipsis else node.value
-    if isinstance(node, ast.UnaryOp):
-        operand: Any = node.operand
-        return -operand.value  # whatever the operator is, as published
-    if isinstance(node, ast.List):
-        return [value_of(item) for item in node.elts]
-    if isinstance(node, ast.Dict):
-        return {value_of(key): value_of(value) for key, value in zip(node.keys, node.values, strict=True)}
-    if isinstance(node, ast.BinOp):
-        return _compute(node)
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Call):
-        return call_of(node) if node.keywords else ast.unparse(node)
-    if isinstance(node, ast.Tuple):
-        return tuple(value_of(item) for item in node.elts)
-    if isinstance(node, ast.Lambda):
-        raise TypeError(f"'{type(node.body).__name__}' object is not subscriptable")
-    if isinstance(node, ast.Subscript):
-        return f"{ast.unparse(node.value)}[{ast.unparse(node.slice)}]"
-    raise Exception(f"Unsupported AST type: {type(node)}")
+    def value(self, node: Any) -> Any:
+        """The value of an argument: names, and calls without named arguments, are text.
+
+        Raises:
+            Exception: the published code cannot read it either, in its words.
+        """
+        if isinstance(node, ast.Constant):
+            return "..." if node.value is Ellipsis else node.value
+        if isinstance(node, ast.UnaryOp):
+            operand: Any = node.operand
+            return -operand.value  # whatever the operator is, as published
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return (list if isinstance(node, ast.List) else tuple)(map(self.value, node.elts))
+        if isinstance(node, ast.Dict):
+            return dict(zip(map(self.value, node.keys), map(self.value, node.values), strict=True))
+        if isinstance(node, ast.BinOp):
+            return _compute(node)
+        if isinstance(node, ast.Name):
+            return node.id
+        if isinstance(node, ast.Call):
+            return self.call(node) if node.keywords else ast.unparse(node)
+        if isinstance(node, ast.Lambda):
+            raise TypeError(f"'{type(node.body).__name__}' object is not subscriptable")
+        if isinstance(node, ast.Subscript):
+            return f"{ast.unparse(node.value)}[{ast.unparse(node.slice)}]"
+        raise Exception(f"Unsupported AST type: {type(node)}")
 
 
 # ----------------------------------------------------------------------
@@ -191,19 +203,3 @@ def _size(value: Any) -> int:
     if isinstance(value, int):
         return value.bit_length()
     return len(value) if isinstance(value, (str, bytes, list, tuple, set, dict)) else 0
-
-
-def read_literal(text: str) -> Any:
-    """A literal of Python.
-
-    Raises:
-        Exception: it is none, in Python's words.
-
-    >>> read_literal("[1, {'a': None}]")
-    [1, {'a': None}]
-    """
-    if len(text) > MAX_CHARS:
-        raise ValueError(f"the text has {len(text):,} characters, more than the limit of {MAX_CHARS:,}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.literal_eval(text)
