@@ -169,14 +169,10 @@ def row_texts(report: Report, line: str) -> Iterator[str]:
 
 
 def _figure_data(figure: Figure) -> dict[str, Any]:
-    return {
-        "name": figure.name,
-        "value": figure.value,
-        "numerator": figure.numerator,
-        "denominator": figure.denominator,
-        "note": figure.note,
-        "error": figure.error,
-    }
+    return {name: getattr(figure, name) for name in _FIGURE_FIELDS}
+
+
+_FIGURE_FIELDS = ("name", "value", "numerator", "denominator", "note", "error")
 
 
 @fast_frozen

@@ -166,8 +166,6 @@ def count(reading: Reading, gold: Plan) -> AppBenchCounts:
         if all(edge.producer < edge.consumer for edge in gold.edges):
             pred = drop_late_references(pred)
     same = pred.calls == gold.calls  # every leaf is text here, so that equal calls mean the same
-    if same and complete:
-        return _perfect_counts(gold)
     matches = None if same else match_calls(pred, gold)
     arguments = _argument_counts(pred, gold, matches)
     apps, gold_apps = ([call.app for call in plan.calls if call.app] for plan in (pred, gold))
@@ -189,31 +187,6 @@ def count(reading: Reading, gold: Plan) -> AppBenchCounts:
         with_wrong=int(arguments["wrong"] > 0),
         with_wrong_dependent=int(arguments["wrong_dependent"] > 0),
         **arguments,
-    )
-
-
-def _perfect_counts(gold: Plan) -> AppBenchCounts:
-    """The counts of an answer that is the gold plan."""
-    apps = sum(bool(call.app) for call in gold.calls)
-    apis = sum(bool(call.name) for call in gold.calls)
-    size, dependent = _count_arguments(gold)
-    return AppBenchCounts(
-        app_hits=apps,
-        app_predicted=apps,
-        app_gold=apps,
-        api_hits=apis,
-        api_predicted=apis,
-        api_gold=apis,
-        app_exact=1,
-        api_exact=1,
-        success=1,
-        hits=size,
-        predicted=size,
-        gold=size,
-        dependent_hits=dependent,
-        dependent_predicted=dependent,
-        dependent_gold=dependent,
-        arguments_exact=1,
     )
 
 

@@ -26,12 +26,12 @@ from planner_eval.benchmarks.bfcl.official import (
     DECODING_FAILED,
     BfclOutcome,
     Settings,
-    are_calls,
     make_scorer,
+    read_calls,
     store,
     style_of,
 )
-from planner_eval.benchmarks.bfcl.reading import NOTHING, WrittenAnswer, decode_calls, read_text
+from planner_eval.benchmarks.bfcl.reading import NOTHING, WrittenAnswer, read_text
 from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
 from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.published import Sample
@@ -91,7 +91,7 @@ def correct_verdict(sample: Sample, text: str, verdict: Verdict, settings: Setti
 def _correct_relevance(sample: Sample, answer: WrittenAnswer, verdict: Verdict) -> tuple[Verdict, str]:
     """A call between words is a call; one of a tool that is not on offer is not what is wanted."""
     wants_call = sample.category.endswith("_relevance")
-    calls = _calls_of(answer, "python", tag=False)
+    calls = read_calls(answer)
     embedded = False
     if calls is None and not answer.calls:
         offered = _offered_names(sample)
@@ -134,7 +134,7 @@ def _correct_calls(
 ) -> tuple[Verdict, str]:
     language, style, tag, category = style_of(sample)
     how = Check(language, settings.underscores(answer))
-    calls = _calls_of(answer, style, tag=tag)
+    calls = read_calls(answer, style, tag=tag)
     if verdict.valid:
         return _refuse_accident(sample, calls, category, how) or (verdict, "")
     if calls is None and verdict.error_type == DECODING_FAILED and not answer.calls:
@@ -158,15 +158,6 @@ def _fit(
         return None
 
 
-def _calls_of(answer: WrittenAnswer, style: str, *, tag: bool) -> Any:
-    """The calls of an answer as the published code decodes them; None where there are none."""
-    try:
-        calls = decode_calls(answer, style, tag=tag)
-    except Exception:  # as published: whatever it is
-        return None
-    return calls if are_calls(calls) else None
-
-
 def _embedded_calls(answer: WrittenAnswer, style: str) -> Iterator[Any]:
     """The lists of calls in a fence or between the words of a prompted answer, the first first."""
     text = answer.content
@@ -175,7 +166,7 @@ def _embedded_calls(answer: WrittenAnswer, style: str) -> Iterator[Any]:
     candidates = [*_between(text, "```", "```"), *_between(text, "<TOOLCALL>", "</TOOLCALL>")]
     candidates = [re.sub(r"^\w*\n", "", candidate) for candidate in candidates] + _bracketed(text)
     for candidate in candidates[:_MAX_CANDIDATES]:
-        calls = _calls_of(WrittenAnswer(candidate, calls=False), style, tag=False)
+        calls = read_calls(WrittenAnswer(candidate, calls=False), style)
         if calls:
             yield calls
 

@@ -165,11 +165,6 @@ def data_folder(folder: Path) -> Path:
     )
 
 
-def package_folder(data: Path) -> Path:
-    """The folder of the package that a folder of questions belongs to."""
-    return data.parent
-
-
 def _unpack(wheel: Path) -> Path:
     """The package of a wheel, unpacked beside it when it is read first.
 
@@ -283,7 +278,7 @@ def read_category(data: Path, category: str) -> Iterator[Sample]:
         yield from _read_formats(data)
         return
     path, shared = question_file(data, category), _shared_name(category)
-    truths, package = _read_truths(data, category), str(package_folder(data))
+    truths, package = _read_truths(data, category), str(data.parent)
     tools: dict[str, list[Any]] = {}
     for position, line in enumerate(_read_lines(path)):
         try:

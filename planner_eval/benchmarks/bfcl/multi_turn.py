@@ -124,7 +124,7 @@ class MultiTurnChecker:
         if reply.ended is None:
             rows = map(_row_verdict, sorted(reply.rows, key=lambda row: row.position))
         elif len(messages) == 1:  # the turns that the published code does not look at may have ended it
-            reply = self._sandbox().run(_tool_program("check_briefly", messages))
+            reply = self._sandbox().run(_program(messages, "check_briefly"))
             ended = reply.ended
             rows = (
                 map(_row_verdict, reply.rows) if ended is None else [_not_judged(ended.kind, ended.message)]
@@ -208,11 +208,7 @@ def _verdicts(batch: Iterable[Verdict | bytes]) -> list[Verdict]:
     return [item for item in batch if isinstance(item, Verdict)]
 
 
-def _program(messages: Sequence[bytes]) -> Program:
-    return _tool_program("check", messages)
-
-
-def _tool_program(tool: str, messages: Sequence[bytes]) -> Program:
+def _program(messages: Sequence[bytes], tool: str = "check") -> Program:
     steps = [Step(tool, tool, [("record", ("value", message))], [], []) for message in messages]
     return Program(steps, [[position] for position in range(len(steps))], [], "", CallSettings(shared=True))
 
@@ -296,7 +292,7 @@ def make_caller(sample: Sample, box: Sandbox) -> Callable[[Sequence[str]], Seque
     def make(calls: Sequence[str]) -> Sequence[str]:
         setting = _setting(sample.extra["question"], sample.category)
         message = marshal.dumps({**setting, "calls": [*made, *calls], "known": len(made)})
-        reply = box.run(_tool_program("call", [message]))
+        reply = box.run(_program([message], "call"))
         made.extend(calls)
         if reply.ended is not None:
             raise ExecutionError(f"the tools did not answer: {reply.ended.kind}: {reply.ended.message}")
@@ -325,7 +321,7 @@ def run_gold(samples: Sequence[Sample]) -> Iterator[list[str] | None]:
     if box is None:
         return
     with box:
-        for reply in box.map(_tool_program("call", [_gold_message(sample)]) for sample in samples):
+        for reply in box.map(_program([_gold_message(sample)], "call") for sample in samples):
             report = reply.rows[0].value if reply.ended is None else None
             yield report.get("results") if isinstance(report, dict) else None
 

@@ -169,6 +169,15 @@ def are_calls(calls: Any) -> bool:
     )
 
 
+def read_calls(answer: WrittenAnswer, style: str = "python", *, tag: bool = False) -> Any:
+    """The calls of an answer as the published code decodes them; None where there are none."""
+    try:
+        calls = decode_calls(answer, style, tag=tag)
+    except Exception:  # as published: whatever it is
+        return None
+    return calls if are_calls(calls) else None
+
+
 def judge_relevance(answer: WrittenAnswer, *, wants_call: bool) -> Verdict:
     """The verdict on an answer where a tool is to be called, or none.
 

@@ -15,14 +15,13 @@ from planner_eval.benchmarks.bfcl.gold import turn_calls
 from planner_eval.benchmarks.bfcl.meaning import fit_call
 from planner_eval.benchmarks.bfcl.official import (
     Settings,
-    are_calls,
     judge_answers,
+    read_calls,
     style_of,
 )
 from planner_eval.benchmarks.bfcl.reading import (
     NOTHING,
     WrittenAnswer,
-    decode_calls,
     decode_step,
     read_text,
 )
@@ -84,7 +83,7 @@ def explain_answer(sample: Sample, text: str, verdict: Verdict, settings: Settin
         wanted = "a call of a tool" if category.check == "relevance" else "no call of a tool"
         tools = ", ".join(str(tool.get("name")) for tool in sample.tools or ())
         sections = [{"title": "Accepted", "text": f"{wanted}; on offer: {tools or 'none'}"}]
-        calls = None if answer is None else _decode(answer)
+        calls = None if answer is None else read_calls(answer)
         shown = shown._replace(sections=sections, pred=_plan(calls) if calls else None)
     else:
         shown = _explain_calls(sample, answer, shown, settings)
@@ -159,7 +158,7 @@ def _explain_calls(
         language, style, tag, _ = style_of(sample)
     except ValueError:
         language, style, tag = "python", "python", False
-    calls = None if answer is None else _decode(answer, style, tag=tag)
+    calls = None if answer is None else read_calls(answer, style, tag=tag)
     underscores = answer is not None and settings.underscores(answer)
     how = Check(language, underscores)
     partners = _find_partners(sample, calls or [], truth, how)
@@ -169,15 +168,6 @@ def _explain_calls(
         [_nearest_call(p, calls or [], first) for p, first in zip(partners, sample.gold or (), strict=False)]
     )
     return shown._replace(sections=[section], pred=_plan(calls) if calls else None, gold=gold)
-
-
-def _decode(answer: WrittenAnswer, style: str = "python", *, tag: bool = False) -> list[Any] | None:
-    """The calls of an answer; None where there are none that can be read."""
-    try:
-        calls = decode_calls(answer, style, tag=tag)
-    except Exception:  # as published: whatever it is
-        return None
-    return calls if are_calls(calls) else None
 
 
 def _plan(calls: Sequence[Any]) -> Plan | None:

@@ -33,13 +33,14 @@ from planner_eval.benchmarks.callnavi.official import (
     NO_STRUCTURE,
     NO_VALUES,
     PLACEHOLDER,
+    ParameterScoring,
     RoutedAnswer,
     StabilityScorer,
     Verdict,
+    choose_scorer,
     difficulty_figures,
     gold_problem,
     level_of,
-    refuse_unknown,
 )
 from planner_eval.benchmarks.callnavi.reading import (
     Calls,
@@ -113,19 +114,9 @@ def scorer(
     >>> score_corrected([(sample, text)]).value("ast_hard")
     1.0
     """
-    refuse_unknown(task, notation)
-    if task != "parameters":
-        return (
-            StabilityScorer() if task == "stability" else Scorer(_judge_route, _route_figures, RoutedAnswer)
-        )
-
-    def judge_sample(sample: Sample, text: str) -> CorrectedOutcome:
-        return _judge_answer(sample, text, notation, judge)
-
-    def figures(results: SampleResults) -> Iterable[Figure]:
-        return _figures([outcome for _, outcome in results], judge is not None)
-
-    return Scorer(judge_sample, figures, CorrectedOutcome)
+    parameters = ParameterScoring(_judge_answer, _figures, CorrectedOutcome)
+    routing = Scorer(_judge_route, _route_figures, RoutedAnswer)
+    return choose_scorer(task, notation, judge, parameters, routing)
 
 
 def _judge_answer(sample: Sample, text: str, notation: str, judge: Judge | None) -> CorrectedOutcome:

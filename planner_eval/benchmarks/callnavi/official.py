@@ -307,30 +307,38 @@ def scorer(
     >>> report.value("ast_easy") == 1 / 456
     True
     """
-    refuse_unknown(task, notation)
-    if task != "parameters":
-        return (
-            StabilityScorer() if task == "stability" else Scorer(_judge_route, _route_figures, RoutedAnswer)
-        )
-
-    def judge_sample(sample: Sample, text: str) -> OfficialOutcome:
-        return _judge_answer(sample, text, notation, judge)
-
-    def figures(results: SampleResults) -> Iterable[Figure]:
-        return _parameter_figures([outcome for _, outcome in results], judge is not None)
-
-    return Scorer(judge_sample, figures, OfficialOutcome)
+    parameters = ParameterScoring(_judge_answer, _parameter_figures, OfficialOutcome)
+    routing = Scorer(_judge_route, _route_figures, RoutedAnswer)
+    return choose_scorer(task, notation, judge, parameters, routing)
 
 
-def refuse_unknown(task: str, notation: str) -> None:
-    """Refuse what is no task or no notation.
+class ParameterScoring(NamedTuple):
+    """How a variant scores answers with parameters, given the notation and the judge."""
+
+    judge_answer: Callable[[Sample, str, str, Any], Any]
+    figures: Callable[[Sequence[Any], bool], Iterable[Figure]]
+    outcome: type
+
+
+def choose_scorer(
+    task: str, notation: str, judge: Judge | None, parameters: ParameterScoring, routing: Scorer
+) -> Scorer | StabilityScorer:
+    """The scorer of a task.
 
     Raises:
-        ValueError: says which.
+        ValueError: there is no such task or notation.
     """
     for value, name, values in ((task, "task", TASKS), (notation, "notation", tuple(READERS))):
         if value not in values:
             raise ValueError(f"{name} is {value!r}, expected one of {', '.join(values)}")
+    if task != "parameters":
+        return StabilityScorer() if task == "stability" else routing
+    judge_answer, figures, outcome = parameters
+    return Scorer(
+        lambda sample, text: judge_answer(sample, text, notation, judge),
+        lambda results: figures([result for _, result in results], judge is not None),
+        outcome,
+    )
 
 
 def level_of(sample: Sample) -> str | None:
