@@ -16,10 +16,10 @@ from planner_eval.benchmarks.datasets.mathqa import (
     Node,
     compute,
     plan_of_steps,
-    plan_of_tree,
     read_mathqa,
     read_steps,
     read_tree,
+    steps_of,
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.data import decode_answer, read_nestful
@@ -270,9 +270,9 @@ def test_bad_files(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_what_cannot_be_computed(formula: str, error: type[Exception]) -> None:
     with pytest.raises(error):
-        compute(read_tree(formula))
+        compute(steps_of(read_tree(formula)))
     deep = read_tree("negate(" * 20_000 + "1" + ")" * 20_000)
-    assert len(plan_of_tree(deep)) == 20_000
+    assert len(plan_of_steps(steps_of(deep))) == 20_000
 
 
 OPERANDS = st.sampled_from(["5", "31.1", "const_100", "1,000"])
@@ -290,7 +290,7 @@ def written(node: Node | str) -> str:
 @given(TREES)
 def test_tree_comes_back_and_every_call_follows_its_operands(tree: Node) -> None:
     assert read_tree(written(tree)) == tree
-    plan = parse(plan_of_tree(tree), dialect="nestful")
+    plan = parse(plan_of_steps(steps_of(tree)), dialect="nestful")
     assert not plan.diagnostics
     assert len(plan) == written(tree).count("(")
     assert all(edge.producer < edge.consumer for edge in plan.edges)

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.benchmarks.datasets.published import Sample, choose_parts, load_records
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
@@ -25,7 +25,7 @@ from planner_eval.plan.model import Diagnostic
 # MathQA's two notations, and what they compute.
 #
 # A *tree* is ``(operation, operand, …)``; an operand is a tree or a token of the text. A nested formula is
-# one tree; a list of steps is trees whose operands are tokens, among them ``#k`` for step k.
+# one tree; in a list of steps an operand is a token, or the number of an earlier step.
 Node = tuple[Any, ...]
 """A call: (operation, operand, …)."""
 
@@ -72,7 +72,7 @@ def read_tree(formula: str) -> Node:
 
 
 def read_steps(text: str, numbers: Sequence[str]) -> list[Node]:
-    """The steps of a linear formula; ``#k`` stays text, ``nk`` becomes the k-th given number.
+    """The steps of a linear formula; ``#k`` becomes k, ``nk`` the k-th given number.
 
     Args:
         text: Steps between bars; a bar may stand at the end.
@@ -82,7 +82,7 @@ def read_steps(text: str, numbers: Sequence[str]) -> list[Node]:
         ValueError: a step is no call, or refers to a step that is not before it.
 
     >>> read_steps("add(n1,const_100)|divide(#0,n0)|", ["5", "31.1"])
-    [('add', '31.1', 'const_100'), ('divide', '#0', '5')]
+    [('add', '31.1', 'const_100'), ('divide', 0, '5')]
     """
     steps: list[Node] = []
     for number, step in enumerate(text.removesuffix("|").split("|")):
@@ -93,12 +93,14 @@ def read_steps(text: str, numbers: Sequence[str]) -> list[Node]:
         for operand in operands:
             if operand.startswith("#") and not (operand[1:].isdecimal() and int(operand[1:]) < number):
                 raise ValueError(f"step {number}: {operand!r} is not an earlier step")
-        steps.append((match[1], *(_resolve_number(operand, numbers) for operand in operands)))
+        steps.append((match[1], *(_resolve(operand, numbers) for operand in operands)))
     return steps
 
 
-def _resolve_number(operand: str, numbers: Sequence[str]) -> str:
+def _resolve(operand: str, numbers: Sequence[str]) -> str | int:
     digits = operand[1:]
+    if operand.startswith("#"):
+        return int(digits)
     if operand[:1] == "n" and digits.isdecimal() and len(digits) < 6 and int(digits) < len(numbers):
         return numbers[int(digits)]
     return operand
@@ -130,63 +132,49 @@ def value(token: str) -> int | float | str:
         return token
 
 
-# ---------------------------------------------------------------- tree and steps to plans
-def plan_of_tree(tree: Node) -> list[dict[str, Any]]:
-    """The NESTful plan of a tree: calls in post-order, labels in order, one output ``result``.
+# ---------------------------------------------------------------- trees as steps, steps as plans
+def steps_of(tree: Node) -> list[Node]:
+    """The steps of a tree: its calls in post-order.
 
-    >>> for call in plan_of_tree(read_tree("add(20, multiply(divide(25, const_100), 80))")): print(call)
-    {'name': 'divide', 'label': '$var_1', 'arguments': {'arg_0': 25, 'arg_1': 100}}
-    {'name': 'multiply', 'label': '$var_2', 'arguments': {'arg_0': '$var_1.result$', 'arg_1': 80}}
-    {'name': 'add', 'label': '$var_3', 'arguments': {'arg_0': 20, 'arg_1': '$var_2.result$'}}
+    >>> steps_of(read_tree("add(20, multiply(divide(25, const_100), 80))"))
+    [('divide', '25', 'const_100'), ('multiply', 0, '80'), ('add', '20', 1)]
     """
-    calls: list[dict[str, Any]] = []
-    labels: dict[int, str] = {}
+    steps: list[Node] = []
+    numbers: dict[int, int] = {}
     stack: list[tuple[Node, bool]] = [(tree, False)]
     while stack:
         node, ready = stack.pop()
-        if not ready:
+        if ready:
+            operands = [numbers[id(o)] if isinstance(o, tuple) else o for o in node[1:]]
+            numbers[id(node)] = len(steps)
+            steps.append((node[0], *operands))
+        else:
             stack.append((node, True))
             stack += [(operand, False) for operand in reversed(node[1:]) if isinstance(operand, tuple)]
-            continue
-        operands = [labels[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
-        labels[id(node)] = _reference(len(calls))
-        calls.append(_call(node[0], operands, len(calls)))
-    return calls
+    return steps
 
 
 def plan_of_steps(steps: Sequence[Node]) -> list[dict[str, Any]]:
-    """The NESTful plan of a step list: one call a step, ``#k`` as a reference to step k."""
-    return [
-        _call(
-            step[0], [_reference(int(o[1:])) if o.startswith("#") else value(o) for o in step[1:]], position
-        )
-        for position, step in enumerate(steps)
-    ]
+    """The NESTful plan of steps: one call a step, labels in order, one output ``result``.
+
+    >>> for call in plan_of_steps([("divide", "25", "const_100"), ("max_number", 0, "80")]): print(call)
+    {'name': 'divide', 'label': '$var_1', 'arguments': {'arg_0': 25, 'arg_1': 100}}
+    {'name': 'max_number', 'label': '$var_2', 'arguments': {'arg_0': ['$var_1.result$', 80]}}
+    """
+    plan = []
+    for number, (name, *step_operands) in enumerate(steps, 1):
+        operands: list[Any] = [
+            f"$var_{operand + 1}.result$" if isinstance(operand, int) else value(operand)
+            for operand in step_operands
+        ]
+        arguments = {f"arg_{k}": o for k, o in enumerate([operands] if name in LIST_OPERATIONS else operands)}
+        plan.append({"name": name, "label": f"$var_{number}", "arguments": arguments})
+    return plan
 
 
-def _reference(position: int) -> str:
-    return f"$var_{position + 1}.result$"
-
-
-def _call(name: str, operands: list[Any], position: int) -> dict[str, Any]:
-    if name in LIST_OPERATIONS:
-        operands = [operands]
-    arguments = {f"arg_{number}": operand for number, operand in enumerate(operands)}
-    return {"name": name, "label": f"$var_{position + 1}", "arguments": arguments}
-
-
-# ---------------------------------------------------------------- what a tree computes
-def nodes(tree: Node) -> Iterator[Node]:
-    """The calls of a tree, each before the calls among its operands."""
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack += [operand for operand in node[1:] if isinstance(operand, tuple)]
-
-
-def compute(tree: Node) -> Any:
-    """What a formula computes with NESTful's functions and a real square root.
+# ---------------------------------------------------------------- what steps compute
+def compute(steps: Sequence[Node]) -> Any:
+    """What a formula computes with NESTful's functions and a real square root: the value of its last step.
 
     Raises:
         ArithmeticError: a division by zero, or a result too large to be written.
@@ -194,18 +182,18 @@ def compute(tree: Node) -> Any:
         TypeError: an operand is not a number, or of the wrong kind.
         LookupError: an operation is none of NESTful's functions.
 
-    >>> compute(read_tree("add(20, divide(1,000, sqrt(16)))"))
+    >>> compute(steps_of(read_tree("add(20, divide(1,000, sqrt(16)))")))
     270.0
     """
-    results: dict[int, Any] = {}
-    for node in reversed(list(nodes(tree))):
-        operands = [results[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
+    results: list[Any] = []
+    for name, *step_operands in steps:
+        operands = [results[o] if isinstance(o, int) else value(o) for o in step_operands]
         if any(isinstance(operand, str) for operand in operands):
-            raise TypeError(f"{node[0]}: an operand is not a number")
-        _check_size(node[0], operands)
-        function: Any = math.sqrt if node[0] == "sqrt" else OFFICIAL_FUNCTIONS[node[0]]
-        results[id(node)] = function(operands) if node[0] in LIST_OPERATIONS else function(*operands)
-    return results[id(tree)]
+            raise TypeError(f"{name}: an operand is not a number")
+        _check_size(name, operands)
+        function: Any = math.sqrt if name == "sqrt" else OFFICIAL_FUNCTIONS[name]
+        results.append(function(operands) if name in LIST_OPERATIONS else function(*operands))
+    return results[-1]
 
 
 def _check_size(name: str, operands: Sequence[Any]) -> None:
@@ -252,13 +240,13 @@ def _sample(split: str, position: int, record: Mapping[str, Any]) -> Sample:
     missing = [key for key in _FIELDS if not isinstance(record.get(key), str)]
     notes = [Diagnostic("dataset.record", f"no text in {', '.join(missing)}", "error")] if missing else []
     text = {key: str(record.get(key) or "") for key in _FIELDS}
-    tree, steps = None, None
+    formula, steps = None, None
     try:
-        tree = read_tree(text["annotated_formula"])
+        formula = steps_of(read_tree(text["annotated_formula"]))
         steps = read_steps(text["linear_formula"], numbers(text["Problem"]))
     except ValueError as problem:
         notes.append(Diagnostic("dataset.formula", str(problem), "error"))
-    notes += findings(text, tree, steps)
+    notes += findings(text, formula, steps)
     extra = {
         "split": split,
         "formula": text["annotated_formula"],
@@ -268,7 +256,7 @@ def _sample(split: str, position: int, record: Mapping[str, Any]) -> Sample:
         "rationale": text["Rationale"],
         "diagnostics": tuple(notes),
     }
-    gold = [] if tree is None else plan_of_tree(tree)
+    gold = [] if formula is None else plan_of_steps(formula)
     return Sample(f"{split}-{position}", text["Problem"], None, gold, "nestful", text["category"], extra)
 
 
@@ -285,12 +273,14 @@ def read_options(text: str) -> dict[str, str]:
 
 
 # ---------------------------------------------------------------- what is irregular
-def findings(text: Mapping[str, str], tree: Node | None, steps: Sequence[Node] | None) -> list[Diagnostic]:
+def findings(
+    text: Mapping[str, str], formula: Sequence[Node] | None, steps: Sequence[Node] | None
+) -> list[Diagnostic]:
     """What is irregular in one problem.
 
     Args:
         text: The record's fields.
-        tree: Its formula as a tree, when it could be read.
+        formula: The steps of its formula, when it could be read.
         steps: Its step list, when it could be read.
     """
     irregularities: list[Diagnostic] = []
@@ -304,13 +294,13 @@ def findings(text: Mapping[str, str], tree: Node | None, steps: Sequence[Node] |
         irregularities.append(
             Diagnostic("dataset.mojibake", "the rationale was decoded with a wrong codec", "info")
         )
-    if tree is None or steps is None:
+    if formula is None or steps is None:
         return irregularities
-    calls = list(nodes(tree))
+    calls = formula[::-1]
     if len(calls) != len(steps):
         message = f"{len(calls)} operations in the formula, {len(steps)} in the step list"
         irregularities.append(Diagnostic("dataset.shared", message, "info"))
-    if not _is_same_formula(tree, steps):
+    if not _is_same_formula(formula, steps):
         irregularities.append(Diagnostic("dataset.steps_differ", "formula and step list disagree"))
     call_findings = [
         finding for name, same in _calls_by_name(calls).items() for finding in _name_findings(name, same)
@@ -321,7 +311,7 @@ def findings(text: Mapping[str, str], tree: Node | None, steps: Sequence[Node] |
         finding.code not in ("dataset.unknown_tool", "dataset.operands", "dataset.number")
         for finding in call_findings
     )
-    return [*irregularities, *call_findings, *(_value_findings(tree) if runs else ())]
+    return [*irregularities, *call_findings, *(_value_findings(formula) if runs else ())]
 
 
 def _calls_by_name(calls: Sequence[Node]) -> dict[str, list[Node]]:
@@ -331,9 +321,9 @@ def _calls_by_name(calls: Sequence[Node]) -> dict[str, list[Node]]:
     return by_name
 
 
-def _value_findings(tree: Node) -> Iterator[Diagnostic]:
+def _value_findings(steps: Sequence[Node]) -> Iterator[Diagnostic]:
     try:
-        result = compute(tree)
+        result = compute(steps)
         if not isinstance(result, complex) and abs(float(result)) != float("inf"):
             return
         message = "the result is not a finite real number"
@@ -342,35 +332,23 @@ def _value_findings(tree: Node) -> Iterator[Diagnostic]:
     yield Diagnostic("dataset.value", f"the formula has no value that can be compared: {message}")
 
 
-class _Step(NamedTuple):
-    """A step by its number; steps of one operation on the same operands have one number."""
-
-    number: int
-
-
 _COMMUTATIVE = frozenset({"add", "multiply", "max", "min", "max_number", "min_number", "gcd", "lcm"})
 
 
-def _is_same_formula(tree: Node, steps: Sequence[Node]) -> bool:
-    """Whether the last step unfolds to the tree, operands of commutative operations in any order."""
-    ids: dict[tuple[Any, ...], int] = {}
+def _is_same_formula(formula: Sequence[Node], steps: Sequence[Node]) -> bool:
+    """Whether the last steps mean the same, operands of commutative operations in any order."""
+    ids: dict[tuple[Any, ...], int] = {}  # of one operation on the same operands there is one
 
-    def key(name: str, operands: list[Any]) -> _Step:
-        if name in _COMMUTATIVE:
-            operands = sorted(operands, key=repr)
-        return _Step(ids.setdefault((name, *operands), len(ids)))
+    def last_id(listed: Sequence[Node]) -> int:
+        step_ids: list[int] = []
+        for name, *step_operands in listed:
+            operands = [(step_ids[o],) if isinstance(o, int) else _operand_key(o) for o in step_operands]
+            if name in _COMMUTATIVE:
+                operands.sort(key=repr)
+            step_ids.append(ids.setdefault((name, *operands), len(ids)))
+        return step_ids[-1]
 
-    step_keys: list[_Step] = []
-    for step in steps:
-        step_keys.append(
-            key(step[0], [step_keys[int(o[1:])] if o.startswith("#") else _operand_key(o) for o in step[1:]])
-        )
-    node_keys: dict[int, _Step] = {}
-    for node in reversed(list(nodes(tree))):
-        node_keys[id(node)] = key(
-            node[0], [node_keys[id(o)] if isinstance(o, tuple) else _operand_key(o) for o in node[1:]]
-        )
-    return bool(step_keys) and node_keys[id(tree)] == step_keys[-1]
+    return last_id(formula) == last_id(steps)
 
 
 def _operand_key(token: str) -> Any:
