@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from planner_eval.benchmarks.bfcl.call_check import Verdict
 from planner_eval.benchmarks.bfcl.data import CATEGORIES, data_folder, read_category
 from planner_eval.benchmarks.bfcl.gold import gold_text
 from planner_eval.benchmarks.bfcl.official import Settings, judge_answer
 from planner_eval.benchmarks.bfcl.reading import answer_text
-from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from tests.bfcl_official import Answered, Official, judge, official
 from tests.conftest import tables

@@ -18,6 +18,7 @@ from planner_eval.base.errors import DatasetError, InputError
 from planner_eval.benchmarks.answers import read_answers
 from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.bfcl import score_corrected, score_official
+from planner_eval.benchmarks.bfcl.call_check import Verdict
 from planner_eval.benchmarks.bfcl.corrected import correct_verdict
 from planner_eval.benchmarks.bfcl.data import (
     CATEGORIES,
@@ -39,7 +40,6 @@ from planner_eval.benchmarks.bfcl.reading import (
 )
 from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
 from planner_eval.benchmarks.bfcl.typed_values import GroupList, java_value, javascript_value
-from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.cli.pairs import benchmark_of_results
 from planner_eval.reading.files.files import FileListing, list_files

@@ -10,11 +10,11 @@ import pytest
 
 from planner_eval.benchmarks import runs
 from planner_eval.benchmarks.benchmark import NAMES
+from planner_eval.benchmarks.bfcl.call_check import VALID, Verdict
 from planner_eval.benchmarks.bfcl.data import installed_folder
 from planner_eval.benchmarks.bfcl.official import Settings
 from planner_eval.benchmarks.bfcl.page import explain_answer
 from planner_eval.benchmarks.bfcl.reading import answer_text
-from planner_eval.benchmarks.bfcl.verdict import VALID, Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.score import score_file
 from tests import browser

@@ -21,9 +21,9 @@ from typing import Any
 
 import pytest
 
+from planner_eval.benchmarks.bfcl.call_check import RAISED
 from planner_eval.benchmarks.bfcl.data import installed_folder, read_category
 from planner_eval.benchmarks.bfcl.multi_turn import MultiTurnChecker, MultiTurnRecord
-from planner_eval.benchmarks.bfcl.verdict import RAISED
 from tests.bfcl_official import official
 from tests.conftest import reference_folder, tables
 

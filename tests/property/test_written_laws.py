@@ -14,7 +14,7 @@ from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.detect import opening_tokens
-from planner_eval.reading.dialects.finding.edited_text import strip_thoughts
+from planner_eval.reading.dialects.finding.thoughts import strip_thoughts
 from planner_eval.reading.dialects.read import parse, write, write_text
 from planner_eval.reading.dialects.round_trip import write_lossy
 from planner_eval.reading.dialects.table import table

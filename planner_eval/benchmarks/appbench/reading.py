@@ -19,7 +19,7 @@ from planner_eval.benchmarks.paired import change_leaves
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Call, Plan, RawCall, RawPlan, RawRef, Ref, Unresolved, Value, map_leaves
-from planner_eval.reading.dialects.finding.edited_text import strip_thoughts
+from planner_eval.reading.dialects.finding.thoughts import strip_thoughts
 from planner_eval.reading.dialects.notations.appbench import decided_text, first_step_text, read_fast
 from planner_eval.reading.dialects.read import parse, write
 

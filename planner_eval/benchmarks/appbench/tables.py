@@ -19,8 +19,7 @@ from planner_eval.benchmarks.appbench.reading import normalize_plan, read_gold, 
 from planner_eval.benchmarks.benchmark import Details, Table
 from planner_eval.benchmarks.compare import Rows, part_reports, part_rows
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.layouts import ChartSpec, System, bars, own_figure, point
-from planner_eval.benchmarks.papers import printed_table
+from planner_eval.benchmarks.layouts import ChartSpec, System, bars, own_figure, point, printed_table
 from planner_eval.benchmarks.report import Cell, Records
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.plan.model import Plan

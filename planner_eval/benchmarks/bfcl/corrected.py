@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from planner_eval.benchmarks.bfcl.call_check import Check
+from planner_eval.benchmarks.bfcl.call_check import Check, Verdict
 from planner_eval.benchmarks.bfcl.data import CATEGORIES
 from planner_eval.benchmarks.bfcl.meaning import (
     EMBEDDED,
@@ -33,7 +33,6 @@ from planner_eval.benchmarks.bfcl.official import (
 )
 from planner_eval.benchmarks.bfcl.reading import NOTHING, WrittenAnswer, read_text
 from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
-from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure
 from planner_eval.benchmarks.scoring import SampleResults, Scorer

@@ -17,11 +17,12 @@ from planner_eval.benchmarks.bfcl.data import CATEGORIES, Visible
 from planner_eval.benchmarks.bfcl.prompts import (
     MORE_FUNCTIONS,
     MORE_FUNCTIONS_IN_TEXT,
+    endpoint_tools,
     published_text,
     system_prompt,
+    with_language,
 )
 from planner_eval.benchmarks.bfcl.reading import decode_step, is_empty_step
-from planner_eval.benchmarks.bfcl.tool_texts import endpoint_tools, with_language
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample

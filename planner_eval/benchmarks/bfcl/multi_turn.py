@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError, ExecutionError
+from planner_eval.benchmarks.bfcl.call_check import RAISED, VALID, Verdict
 from planner_eval.benchmarks.bfcl.reading import decode_step, is_empty_step
-from planner_eval.benchmarks.bfcl.verdict import RAISED, VALID, Verdict
 from planner_eval.execution.sandbox.job import CallSettings, Program, Row, Step
 from planner_eval.execution.sandbox.reply import Reply
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox

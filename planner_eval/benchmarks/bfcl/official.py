@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.bfcl.call_check import Check, check_calls
+from planner_eval.benchmarks.bfcl.call_check import RAISED, VALID, Check, Verdict, check_calls
 from planner_eval.benchmarks.bfcl.data import CATEGORIES, category_sizes
 from planner_eval.benchmarks.bfcl.multi_turn import MultiTurnChecker, MultiTurnRecord
 from planner_eval.benchmarks.bfcl.reading import (
@@ -25,7 +25,6 @@ from planner_eval.benchmarks.bfcl.reading import (
     read_text,
 )
 from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
-from planner_eval.benchmarks.bfcl.verdict import RAISED, VALID, Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure, Records
 from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures

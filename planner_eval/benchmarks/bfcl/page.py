@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.benchmarks.benchmark import Explanation
-from planner_eval.benchmarks.bfcl.call_check import Check, check_call
+from planner_eval.benchmarks.bfcl.call_check import Check, Verdict, check_call
 from planner_eval.benchmarks.bfcl.data import CATEGORIES
 from planner_eval.benchmarks.bfcl.gold import turn_calls
 from planner_eval.benchmarks.bfcl.meaning import fit_call
@@ -25,7 +25,6 @@ from planner_eval.benchmarks.bfcl.reading import (
     decode_step,
     read_text,
 )
-from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Records
 from planner_eval.plan.model import Plan

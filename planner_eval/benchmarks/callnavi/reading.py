@@ -18,7 +18,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.python_calls import MAX_CHARS, read_literal
 from planner_eval.plan.model import Call, Plan
-from planner_eval.reading.dialects.finding.edited_text import strip_thoughts
+from planner_eval.reading.dialects.finding.thoughts import strip_thoughts
 from planner_eval.reading.dialects.read import parse, write
 
 # ----------------------------------------------------------------------

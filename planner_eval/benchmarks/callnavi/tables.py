@@ -18,8 +18,15 @@ from planner_eval.benchmarks.callnavi.data import holds_placeholder
 from planner_eval.benchmarks.callnavi.official import DIFFICULTIES, frequencies, gold_problem, level_of
 from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.layouts import ChartSpec, System, bars, own_figure, point
-from planner_eval.benchmarks.papers import paper_cell, printed_table
+from planner_eval.benchmarks.layouts import (
+    ChartSpec,
+    System,
+    bars,
+    own_figure,
+    paper_cell,
+    point,
+    printed_table,
+)
 from planner_eval.benchmarks.report import Cell, Records, Report
 from planner_eval.results.drawing.charts import Chart, Point
 

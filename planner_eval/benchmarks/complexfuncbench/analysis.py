@@ -13,8 +13,14 @@ from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.complexfuncbench.data import Step, domain_of, steps_of
 from planner_eval.benchmarks.complexfuncbench.matching import argument_key
 from planner_eval.benchmarks.complexfuncbench.turn import JudgedCall
-from planner_eval.benchmarks.layouts import ChartSpec, System, figure_bars, point_of
-from planner_eval.benchmarks.papers import paper_grid, printed_table
+from planner_eval.benchmarks.layouts import (
+    ChartSpec,
+    System,
+    figure_bars,
+    paper_grid,
+    point_of,
+    printed_table,
+)
 from planner_eval.benchmarks.report import Cell, ratio
 from planner_eval.results.drawing.charts import Bars, Chart, Point
 

@@ -12,8 +12,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.layouts import ChartSpec, System, figure_bars
-from planner_eval.benchmarks.papers import paper_cell, printed_table
+from planner_eval.benchmarks.layouts import ChartSpec, System, figure_bars, paper_cell, printed_table
 from planner_eval.benchmarks.report import Cell
 from planner_eval.results.drawing.charts import Chart
 

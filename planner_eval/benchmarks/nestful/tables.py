@@ -15,7 +15,7 @@ from planner_eval.base.errors import CatalogError, InputError, ParseError
 from planner_eval.benchmarks.benchmark import Details, Table
 from planner_eval.benchmarks.compare import Rows, part_reports, part_rows
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.layouts import ChartSpec, System, bars, point_of
+from planner_eval.benchmarks.layouts import ChartSpec, System, bars, paper_grid, point_of, printed_table
 from planner_eval.benchmarks.nestful.corrected import CorrectedOutcome, judge_answer
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
 from planner_eval.benchmarks.nestful.official_metrics import (
@@ -30,7 +30,6 @@ from planner_eval.benchmarks.nestful.reading import (
     read_prediction,
     usual_layout,
 )
-from planner_eval.benchmarks.papers import paper_grid, printed_table
 from planner_eval.benchmarks.report import Cell, Records, ratio
 from planner_eval.benchmarks.score import format_counts, format_first_ids
 from planner_eval.catalogs.benchmark_formats import read_nestful

@@ -46,7 +46,7 @@ from planner_eval.models.predict.predict import run_all, run_coroutine
 from planner_eval.models.predict.run import AskOptions, Job, Journal, finished_rows, job_keys
 from planner_eval.models.replies import Model, Reply
 from planner_eval.reading.dialects.conversations.answers import answer_state
-from planner_eval.reading.dialects.finding.edited_text import strip_thoughts
+from planner_eval.reading.dialects.finding.thoughts import strip_thoughts
 
 # ----------------------------------------------------------------------
 # The question to a made plan, from a model: written, checked, judged, and written anew with the reasons.

@@ -17,7 +17,7 @@ from planner_eval.models.pipelines.pipeline import ModelCall, Pipeline
 from planner_eval.models.pipelines.setup import Setup, refuse_texts, refuse_unserved
 from planner_eval.models.replies import Reply, ToolCall
 from planner_eval.plan.model import Call, Ref, Unresolved, Value, fold
-from planner_eval.reading.dialects.finding.edited_text import strip_thoughts
+from planner_eval.reading.dialects.finding.thoughts import strip_thoughts
 from planner_eval.reading.dialects.read import parse
 
 # ----------------------------------------------------------------------

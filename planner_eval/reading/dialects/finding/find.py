@@ -175,7 +175,7 @@ def _new_search(source: str, limits: Limits, *, repair: bool, located: bool = Fa
 
 
 def cut_marked_thoughts(text: str) -> str:
-    """What :func:`.edited_text.strip_thoughts` makes of a text that may have marks of thoughts."""
+    """What :func:`.thoughts.strip_thoughts` makes of a text that may have marks of thoughts."""
     settled_text = _read_embedded_tags(text, _new_search(text, DEFAULT_LIMITS, repair=False).reader)
     if settled_text is None:
         return cut_thoughts(text)
