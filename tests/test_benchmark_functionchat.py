@@ -19,8 +19,7 @@ from planner_eval.benchmarks.functionchat import official as tsv
 from planner_eval.benchmarks.functionchat.corrected import read_last_word, scorer
 from planner_eval.benchmarks.functionchat.data import FILES, model_request, read_functionchat
 from planner_eval.benchmarks.functionchat.reading import read_answer
-from planner_eval.benchmarks.functionchat.rules import error_class
-from planner_eval.benchmarks.functionchat.tables import table1, table2
+from planner_eval.benchmarks.functionchat.tables import error_class, table1, table2
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from tests import inside
 from tests.conftest import ROOT, tabled, tables

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, JudgeError, ParseError
 from planner_eval.base.text import format_count
-from planner_eval.benchmarks.complexfuncbench import analysis
 from planner_eval.benchmarks.complexfuncbench.conversation import Turn, UndecodableCall
 from planner_eval.benchmarks.complexfuncbench.data import (
     Api,
@@ -51,6 +50,161 @@ from planner_eval.comparison.turns import TurnComparison
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.judging import Judge
+
+
+# ----------------------------------------------------------------------
+# Why models fail: types of errors, types of parameters, numbers of steps (Figures 4, 5 and 6).
+#
+# No code was published for these figures; each function says how it counts.
+ERROR_TYPES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
+"""The paper's types of errors."""
+OTHER = "other"
+"""Errors that are of none."""
+
+_PAPER_TYPE = {
+    "func_error": "func_error",
+    "func_hallucination": "func_error",
+    "name_error": "func_error",
+    "decode_error": "func_error",
+    "param_missing": "param_missing",
+    "param_hallucination": "hallucination",
+    "value_error": "value_error",
+    "stop_early": "stop_early",
+}
+
+PARAMETER_TYPES = (
+    "filter",
+    "legs",
+    "token",
+    "slug",
+    "date",
+    "location",
+    "key",
+    "id",
+    "time",
+    "sort_by",
+    "type",
+    "age",
+    "people",
+    "other",
+)
+"""The paper's types of parameters, and one for the rest (currency, language, page …)."""
+
+_TYPE_BY_NAME = {
+    "legs": "legs",
+    "slug": "slug",
+    "query": "location",
+    "location": "location",
+    "sort": "sort_by",
+    "sort_by": "sort_by",
+    "sortby": "sort_by",
+    "adults": "people",
+    "children": "people",
+    "room_qty": "people",
+    "people": "people",
+    "age": "age",
+}
+_TYPE_BY_ENDING = (
+    ("filter", "filter"),
+    ("token", "token"),
+    ("latitude", "location"),
+    ("longitude", "location"),
+    ("date", "date"),
+    ("time", "time"),
+    ("_age", "age"),
+    ("type", "type"),
+    ("key", "key"),
+    ("id", "id"),
+)
+
+
+def paper_error_type(code: str) -> str | None:
+    """The paper's type of an error code; None for codes that it does not speak of.
+
+    Calls of unknown functions and calls after the last step are wrong calls.
+
+    Source: ComplexFuncBench paper, section 4.3.1.
+
+    >>> paper_error_type("param_hallucination"), paper_error_type("unknown_error")
+    ('hallucination', None)
+    """
+    return _PAPER_TYPE.get(code)
+
+
+def parameter_type(name: str) -> str:
+    """The paper's type of a parameter, by its name.
+
+    Source: ComplexFuncBench paper, appendix C (Table 4), which gives one example a type.
+
+    >>> [parameter_type(n) for n in ("categories_filter", "pick_up_time", "toId", "children_age")]
+    ['filter', 'time', 'id', 'age']
+    """
+    lower = name.lower()
+    if lower in _TYPE_BY_NAME:
+        return _TYPE_BY_NAME[lower]
+    return next((kind for ending, kind in _TYPE_BY_ENDING if lower.endswith(ending)), "other")
+
+
+def error_types(calls: Iterable[JudgedCall], *, stopped: bool) -> Iterator[str]:
+    """The paper's type of each error of a conversation (Figure 4).
+
+    Args:
+        calls: Every judged call.
+        stopped: It ended before all annotated calls were made.
+    """
+    for call in calls:
+        if not call.matched:
+            yield paper_error_type(call.record["error_type"] if call.record else "") or OTHER
+    if stopped:
+        yield "stop_early"
+
+
+def compared_values(judged: Iterable[JudgedCall]) -> Iterator[tuple[str, bool]]:
+    """The type of each parameter of calls that name the function of their gold call, and whether it is wrong.
+
+    A parameter is compared when both calls give it. Values of a call that was matched, in whatever
+    way, are right.
+
+    Source: ComplexFuncBench paper, Figure 5.
+    """
+    for call in judged:
+        if call.gold is None or call.prediction["name"] != call.gold["name"]:
+            continue
+        function, arguments = call.gold["name"], call.prediction["arguments"]
+        for name, value in call.gold["arguments"].items():
+            if name in arguments:
+                key = argument_key(function, name, arguments[name])
+                wrong = not call.matched and key != argument_key(function, name, value)
+                yield parameter_type(name), wrong
+
+
+def self_correction(turns: Sequence[Sequence[JudgedCall]]) -> tuple[int, int]:
+    """How many wrong calls of a conversation a later turn puts right, and how many there are.
+
+    A wrong call gets an error message for an answer (a malformed one says what is wrong, any other is
+    general). It is put right where a later turn holds a right call of the same function, or the right call
+    that the wrong one stood for.
+
+    Args:
+        turns: Every judged call, by turn.
+
+    Source: ComplexFuncBench paper, section 1 (the ability that ComplexEval's error messages are to show);
+    no figure and no code of it was published.
+    """
+    corrected = total = 0
+    later: list[JudgedCall] = []
+    for turn in reversed(turns):
+        wrong = [call for call in turn if not call.matched]
+        total += len(wrong)
+        corrected += sum(any(_is_corrected_by(call, other) for other in later) for call in wrong)
+        later += [call for call in turn if call.matched]
+    return corrected, total
+
+
+def _is_corrected_by(wrong: JudgedCall, right: JudgedCall) -> bool:
+    return right.prediction["name"] == wrong.prediction["name"] or (
+        wrong.gold is not None and right.gold is wrong.gold
+    )
 
 
 # ----------------------------------------------------------------------
@@ -332,9 +486,9 @@ def _judge_record(sample: Sample, text: str, settings: Settings) -> CorrectedOut
         talk.turns,
         talk.wrong_steps,
         *scores,
-        tuple(analysis.error_types(calls, stopped=talk.correct < talk.calls)),
-        tuple(analysis.compared_values(calls)),
-        analysis.self_correction(talk.judged),
+        tuple(error_types(calls, stopped=talk.correct < talk.calls)),
+        tuple(compared_values(calls)),
+        self_correction(talk.judged),
     )
 
 
@@ -358,13 +512,13 @@ def _figures(judged: Sequence[CorrectedOutcome], has_judge: bool) -> Iterator[Fi
     ):
         yield _answer_figure(name, scores) if has_judge else Figure(name, None, note=NO_JUDGE_NOTE)
     errors = Counter(error for outcome in judged for error in outcome.errors)
-    for kind in (*analysis.ERROR_TYPES, analysis.OTHER):
+    for kind in (*ERROR_TYPES, OTHER):
         yield ratio(f"error share {kind}", errors[kind], errors.total())
     wrong, compared = Counter[str](), Counter[str]()
     for kind, is_wrong in (value for outcome in judged for value in outcome.values):
         compared[kind] += 1
         wrong[kind] += is_wrong
-    for kind in analysis.PARAMETER_TYPES:
+    for kind in PARAMETER_TYPES:
         if compared[kind]:
             yield ratio(f"error rate {kind}", wrong[kind], compared[kind])
     extra = sum(outcome.turns - outcome.steps for outcome in judged)

@@ -1,18 +1,17 @@
-"""Why models fail: types of errors, types of parameters, numbers of steps (Figures 4, 5 and 6).
+"""The table of the data and the figures of ComplexFuncBench's paper.
 
-No code was published for these figures; each function says how it counts.
+Source: ComplexFuncBench paper, Table 3 and section 4.3.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.complexfuncbench.corrected import ERROR_TYPES, OTHER, PARAMETER_TYPES
 from planner_eval.benchmarks.complexfuncbench.data import Step, domain_of, steps_of
-from planner_eval.benchmarks.complexfuncbench.matching import argument_key
-from planner_eval.benchmarks.complexfuncbench.turn import JudgedCall
 from planner_eval.benchmarks.layouts import (
     ChartSpec,
     System,
@@ -28,161 +27,6 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
 
 
-ERROR_TYPES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
-"""The paper's types of errors."""
-OTHER = "other"
-"""Errors that are of none."""
-
-_PAPER_TYPE = {
-    "func_error": "func_error",
-    "func_hallucination": "func_error",
-    "name_error": "func_error",
-    "decode_error": "func_error",
-    "param_missing": "param_missing",
-    "param_hallucination": "hallucination",
-    "value_error": "value_error",
-    "stop_early": "stop_early",
-}
-
-PARAMETER_TYPES = (
-    "filter",
-    "legs",
-    "token",
-    "slug",
-    "date",
-    "location",
-    "key",
-    "id",
-    "time",
-    "sort_by",
-    "type",
-    "age",
-    "people",
-    "other",
-)
-"""The paper's types of parameters, and one for the rest (currency, language, page …)."""
-
-_TYPE_BY_NAME = {
-    "legs": "legs",
-    "slug": "slug",
-    "query": "location",
-    "location": "location",
-    "sort": "sort_by",
-    "sort_by": "sort_by",
-    "sortby": "sort_by",
-    "adults": "people",
-    "children": "people",
-    "room_qty": "people",
-    "people": "people",
-    "age": "age",
-}
-_TYPE_BY_ENDING = (
-    ("filter", "filter"),
-    ("token", "token"),
-    ("latitude", "location"),
-    ("longitude", "location"),
-    ("date", "date"),
-    ("time", "time"),
-    ("_age", "age"),
-    ("type", "type"),
-    ("key", "key"),
-    ("id", "id"),
-)
-
-
-def paper_error_type(code: str) -> str | None:
-    """The paper's type of an error code; None for codes that it does not speak of.
-
-    Calls of unknown functions and calls after the last step are wrong calls.
-
-    Source: ComplexFuncBench paper, section 4.3.1.
-
-    >>> paper_error_type("param_hallucination"), paper_error_type("unknown_error")
-    ('hallucination', None)
-    """
-    return _PAPER_TYPE.get(code)
-
-
-def parameter_type(name: str) -> str:
-    """The paper's type of a parameter, by its name.
-
-    Source: ComplexFuncBench paper, appendix C (Table 4), which gives one example a type.
-
-    >>> [parameter_type(n) for n in ("categories_filter", "pick_up_time", "toId", "children_age")]
-    ['filter', 'time', 'id', 'age']
-    """
-    lower = name.lower()
-    if lower in _TYPE_BY_NAME:
-        return _TYPE_BY_NAME[lower]
-    return next((kind for ending, kind in _TYPE_BY_ENDING if lower.endswith(ending)), "other")
-
-
-def error_types(calls: Iterable[JudgedCall], *, stopped: bool) -> Iterator[str]:
-    """The paper's type of each error of a conversation (Figure 4).
-
-    Args:
-        calls: Every judged call.
-        stopped: It ended before all annotated calls were made.
-    """
-    for call in calls:
-        if not call.matched:
-            yield paper_error_type(call.record["error_type"] if call.record else "") or OTHER
-    if stopped:
-        yield "stop_early"
-
-
-def compared_values(judged: Iterable[JudgedCall]) -> Iterator[tuple[str, bool]]:
-    """The type of each parameter of calls that name the function of their gold call, and whether it is wrong.
-
-    A parameter is compared when both calls give it. Values of a call that was matched, in whatever
-    way, are right.
-
-    Source: ComplexFuncBench paper, Figure 5.
-    """
-    for call in judged:
-        if call.gold is None or call.prediction["name"] != call.gold["name"]:
-            continue
-        function, arguments = call.gold["name"], call.prediction["arguments"]
-        for name, value in call.gold["arguments"].items():
-            if name in arguments:
-                key = argument_key(function, name, arguments[name])
-                wrong = not call.matched and key != argument_key(function, name, value)
-                yield parameter_type(name), wrong
-
-
-def self_correction(turns: Sequence[Sequence[JudgedCall]]) -> tuple[int, int]:
-    """How many wrong calls of a conversation a later turn puts right, and how many there are.
-
-    A wrong call gets an error message for an answer (a malformed one says what is wrong, any other is
-    general). It is put right where a later turn holds a right call of the same function, or the right call
-    that the wrong one stood for.
-
-    Args:
-        turns: Every judged call, by turn.
-
-    Source: ComplexFuncBench paper, section 1 (the ability that ComplexEval's error messages are to show);
-    no figure and no code of it was published.
-    """
-    corrected = total = 0
-    later: list[JudgedCall] = []
-    for turn in reversed(turns):
-        wrong = [call for call in turn if not call.matched]
-        total += len(wrong)
-        corrected += sum(any(_is_corrected_by(call, other) for other in later) for call in wrong)
-        later += [call for call in turn if call.matched]
-    return corrected, total
-
-
-def _is_corrected_by(wrong: JudgedCall, right: JudgedCall) -> bool:
-    return right.prediction["name"] == wrong.prediction["name"] or (
-        wrong.gold is not None and right.gold is wrong.gold
-    )
-
-
-# ----------------------------------------------------------------------
-# The table of the data and the figures of ComplexFuncBench's paper.
-#
-# Source: ComplexFuncBench paper, Table 3.
 # ----------------------------------------------------------------------
 # The paper's table of the data, each printed cell beside the recomputed one.
 _COLUMNS = ("Hotels", "Flights", "Car-Rental", "Attraction", "Cross", "Total")
