@@ -14,7 +14,7 @@ import planner_eval as pe
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.errors import DatasetError, JudgeError
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.functionchat import matching, rules, score_corrected, score_official
+from planner_eval.benchmarks.functionchat import corrected, matching, score_corrected, score_official
 from planner_eval.benchmarks.functionchat import official as tsv
 from planner_eval.benchmarks.functionchat.corrected import read_last_word, scorer
 from planner_eval.benchmarks.functionchat.data import FILES, model_request, read_functionchat
@@ -225,7 +225,7 @@ def test_alternatives(acceptable: Any, place: str, guests: Any, verdict: str | N
 
 def test_gold_alone_means_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     sentence = "Nothing else will do."
-    monkeypatch.setattr(rules, "GOLD_ONLY_DIGEST", matching.digest(sentence))
+    monkeypatch.setattr(corrected, "GOLD_ONLY_DIGEST", matching.digest(sentence))
     for place, told in (
         ("Busan", ("pass", "right")), ("busan", wrong := ("fail", "other value")), ("Pusan", wrong),
     ):  # fmt: skip

@@ -73,7 +73,7 @@ class Cases:
 
     def scored(self, record: Record, sample: Callable[[Record], Sample], **options: Any) -> Report:
         pairs = [(sample(one), one["prediction"]) for one in self.members(record)]
-        return self.benchmark.official(pairs, **options)
+        return self.benchmark.score("official", pairs, **options)
 
 
 def values(figures: list[Figure]) -> Any:

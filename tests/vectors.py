@@ -107,7 +107,7 @@ def _appbench(reference: Path) -> Equal:
     for expected in official["whole_set"]:
         key = (expected["set"], expected["perturbation"])
         records = [(Sample(str(r["idx"]), gold=gold[r["set"], r["idx"]]), r["text"]) for r in answers[key]]
-        report = benchmark("appbench").official(records)
+        report = benchmark("appbench").score("official", records)
         first = {figure.name: figure for figure in report.figures[: len(FIGURE_NAMES)]}
         rest = {figure.name: figure for figure in report.figures[len(FIGURE_NAMES) :]}
         names = ("evaluation.get_appbench_analysis", "analysis.get_metabench_analysis")
@@ -170,7 +170,7 @@ def _nestful(reference: Path) -> Equal:
         key = (expected["set"], expected["perturbation"])
         executed = run if expected["win_rate_flag"] else None
         records = [(gold[r["set"], r["idx"]], r["text"]) for r in answers[key]]
-        report = benchmark("nestful").official(records, model=expected["model_name"], run=executed)
+        report = benchmark("nestful").score("official", records, model=expected["model_name"], run=executed)
         kind = "16 formats" if key[1].startswith("dialect:") else "plain JSON"
         same = _as_printed(report, expected["scorer.calculate_scores"])
         yield f"whole sets, {kind}{', executed' if executed else ''}", same
@@ -205,7 +205,7 @@ def _callnavi(reference: Path) -> Equal:
             yield expected, [(samples[key], answers[name][key]) for key in official["ids"]]
 
     for expected, records in answered("pred"):
-        report = bench.official(records, notation=expected["family"], judge=judge)
+        report = bench.score("official", records, notation=expected["family"], judge=judge)
         ours = zip(*(letters(report, verdict) for verdict in verdicts), strict=True)
         theirs = zip(*(expected[verdict] for verdict in verdicts), strict=True)
         raised = expected.get("ast_raised", {})
@@ -218,13 +218,13 @@ def _callnavi(reference: Path) -> Equal:
         same = same and all(_close(report.value(n), v) for n, v in figures.items())
         yield "printed figures", same, error is not None
     for expected, records in answered("routing"):
-        report = bench.official(records, task="routing")
+        report = bench.score("official", records, task="routing")
         for mine, one in zip(letters(report, "match"), expected["match"], strict=True):
             yield "routing answers", mine == one
         yield "printed figures", all(_close(report.value(n), v) for n, v in expected["judge_call"].items())
     runs = read(folder / "stability.jsonl.gz")
     records = [(samples[record["id"]], output) for record in runs for output in record["outputs"]]
-    report, expected = bench.official(records, task="stability"), official["stability_paper_formula"]
+    report, expected = bench.score("official", records, task="stability"), official["stability_paper_formula"]
     means = zip(("election", "levenshtein"), expected["mean"], strict=True)
     whole = all(_close(report.value(name), value) for name, value in means)
     for row in report.rows:

@@ -219,14 +219,6 @@ class Benchmark:
         """Whether a figure counts what is wrong, so that less of it is better."""
         return any(fnmatchcase(figure, pattern) for pattern in self.lower)
 
-    def official(self, records: Records, **options: Any) -> Report:
-        """What the published code says of answers; see :meth:`score`."""
-        return self.score("official", records, **options)
-
-    def corrected(self, records: Records, **options: Any) -> Report:
-        """What the paper says of answers; see :meth:`score`."""
-        return self.score("corrected", records, **options)
-
     def score(
         self,
         variant: str,
@@ -299,10 +291,10 @@ class Benchmark:
 # ----------------------------------------------------------------------
 # The benchmarks by name, each with the same entries: read its data, score answers, give its paper's tables.
 #
-#     benchmark("callnavi").read(folder)                        samples
-#     benchmark("callnavi").official(records, task="routing")   what the published code says of answers
-#     benchmark("callnavi").corrected(records)                  what the paper says of them
-#     benchmark("callnavi").tables(samples)                     the paper's cells beside the recomputed ones
+#     benchmark("callnavi").read(folder)                                 samples
+#     benchmark("callnavi").score("official", records, task="routing")   what the published code says of them
+#     benchmark("callnavi").score("corrected", records)                  what the paper says
+#     benchmark("callnavi").tables(samples)                              the paper's cells beside our own
 #
 # A new benchmark is a package of this folder that exports ``BENCHMARK``, and its name in :data:`NAMES`.
 _FOLDER = "planner_eval.benchmarks"
