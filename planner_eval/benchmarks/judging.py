@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -386,6 +385,8 @@ def _find_file(folder: Path, file: PromptFile) -> Path | None:
 
 
 def _read_template(folder: Path, file: PromptFile) -> Template:
+    from hashlib import sha256
+
     path = _find_file(folder, file)
     if path is None:
         alternative = f", or {file.path} below a clone of its repository" if file.path != file.name else ""

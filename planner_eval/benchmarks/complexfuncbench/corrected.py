@@ -61,7 +61,7 @@ ERROR_TYPES = ("func_error", "param_missing", "hallucination", "value_error", "s
 OTHER = "other"
 """Errors that are of none."""
 
-_PAPER_TYPE = {
+_PAPER_TYPE = {  # calls of unknown functions and calls after the last step are wrong calls (section 4.3.1)
     "func_error": "func_error",
     "func_hallucination": "func_error",
     "name_error": "func_error",
@@ -118,19 +118,6 @@ _TYPE_BY_ENDING = (
 )
 
 
-def paper_error_type(code: str) -> str | None:
-    """The paper's type of an error code; None for codes that it does not speak of.
-
-    Calls of unknown functions and calls after the last step are wrong calls.
-
-    Source: ComplexFuncBench paper, section 4.3.1.
-
-    >>> paper_error_type("param_hallucination"), paper_error_type("unknown_error")
-    ('hallucination', None)
-    """
-    return _PAPER_TYPE.get(code)
-
-
 def parameter_type(name: str) -> str:
     """The paper's type of a parameter, by its name.
 
@@ -154,7 +141,7 @@ def error_types(calls: Iterable[JudgedCall], *, stopped: bool) -> Iterator[str]:
     """
     for call in calls:
         if not call.matched:
-            yield paper_error_type(call.record["error_type"] if call.record else "") or OTHER
+            yield _PAPER_TYPE.get(call.record["error_type"] if call.record else "", OTHER)
     if stopped:
         yield "stop_early"
 

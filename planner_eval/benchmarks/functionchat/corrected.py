@@ -425,7 +425,7 @@ def _part_figures(subset: str, members: Sequence[CorrectedOutcome]) -> Iterable[
     groups: dict[str, list[CorrectedOutcome]] = {}
     for record in members:
         groups.setdefault(record.category, []).append(record)
-    passed = {name: _count_passed(group) for name, group in groups.items()}
+    passed = {name: sum(record.ok for record in group) for name, group in groups.items()}
     rates = [ratio(f"{subset} {name} pass rate", passed[name], len(group)) for name, group in groups.items()]
     yield from rates
     yield ratio(f"{subset} {_MICRO_NAMES.get(subset, 'total_pass_rate')}", sum(passed.values()), len(members))
@@ -438,7 +438,3 @@ def _part_figures(subset: str, members: Sequence[CorrectedOutcome]) -> Iterable[
     yield ratio(f"{subset} call decision", right, len(members), note=note)
     open_items = sum(record.verdict is None for record in members)
     yield ratio(f"{subset} undecided", open_items, len(members), note="items without a verdict; not passed")
-
-
-def _count_passed(decided: Iterable[CorrectedOutcome]) -> int:
-    return sum(record.verdict == PASS for record in decided)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 
 from planner_eval.base.frozen import fast_frozen
@@ -93,6 +92,8 @@ def _read_json_or_quoted(text: str) -> Any:
 
 def digest(text: str) -> str:
     """A short stable digest of a text."""
+    from hashlib import blake2b
+
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
