@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 from importlib import import_module
@@ -71,8 +70,7 @@ class Explanation(NamedTuple):
     reply: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """A setting that changes how answers are scored, given as text.
 
     Args:
@@ -118,8 +116,7 @@ def gold_as_json(sample: Sample) -> str:
     return as_json(sample.gold)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Benchmark:
+class Benchmark(NamedTuple):
     """One benchmark.
 
     Args:
@@ -194,7 +191,7 @@ class Benchmark:
     gold_of: Callable[[Sample, Plan], Any] | None = None
     notations: frozenset[str] = frozenset()
     nothing: str = ""
-    gold_beside: Mapping[str, str] = field(default_factory=dict)
+    gold_beside: Mapping[str, str] = {}
     answer_text: Callable[[Any], str] = as_json
     answer_beside: tuple[str, ...] = ()
     catalog: Callable[[Any, str], Catalog] | None = None
