@@ -3,12 +3,13 @@
 A benchmark is a package of this folder. Its ``__init__`` exports ``BENCHMARK``, see :mod:`.benchmark`, which
 names the rest:
 
-- ``data``: its samples, read from the published files, with what is irregular in them;
+- ``data``: its samples, read from the published files; what is irregular in them is an :class:`.Audit`,
+  which is looked for when somebody asks, in ``findings`` where that needs catalogs;
 - ``reading``: what one answer says, as both variants or one of them understand it;
 - ``official`` and ``corrected``: a function ``scorer`` each. It takes the benchmark's options, ``judge`` and
   ``run`` where it has them, and gives a :class:`Scorer`: the verdict on one answer (an :class:`Outcome`), and
   the figures of all;
-- ``tables``: the tables and charts of its paper, declared with :mod:`.papers` and :mod:`.layouts`.
+- ``tables``: the tables and charts of its paper, declared with :mod:`.layouts`.
 
 All else is here and in the modules beside this one: reports, rows, parts and workers, kept runs, pages.
 """
