@@ -138,7 +138,7 @@ def against_official(name: str) -> Iterator[Tried]:
     if name != "appbench":
         return
     records = list(answers())
-    official, corrected = (getattr(BENCHMARKS[name], one)(records).rows for one in ("official", "corrected"))
+    official, corrected = (BENCHMARKS[name].score(one, records).rows for one in ("official", "corrected"))
     for (sample, text), *both in zip(records, official, corrected, strict=True):
         for figure in ("app_hit_f1", "api_hit_f1"):
             known, own = (sum(float(f.value or 0) for f in row.figures if f.name == figure) for row in both)
