@@ -330,6 +330,9 @@ def _say_reading(sums: DiffSums, paired: PairedFiles, *, many: bool, recognised:
         if unread := sums.counts[f"{role} passed over"]:
             whose = f"{unread:,} with" if many else "there is"
             note(f"{role}: {whose} text beside the calls that may hold another (parse shows where)")
+        if later := sums.counts[f"{role} later turn"]:
+            whose = f"{later:,} texts go" if many else "the text goes"
+            note(f"{role}: {whose} on with another turn, which was ignored (parse shows where)")
         if restated := sums.counts[f"{role} restated"]:
             whose = f"{role}: {restated:,} with" if many else f"{role}:"
             note(f"{whose} calls that are repeated further on and counted once (planeval parse shows where)")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from planner_eval.base.text import shorten
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.explanation.edits import Edit, find_form_difference
 from planner_eval.comparison.turns import TurnComparison
 from planner_eval.plan.model import Plan, leaves
 from planner_eval.reading.conversation import Message, read_messages
@@ -55,14 +56,16 @@ def compare_turns(
     if not wrong or earliest < wrong[0]:
         return TurnComparison(unit, count, late=late)
     first = wrong[0]
-    placed = [*zip(diff.edits, turn_of, strict=True)]
-    follow = tuple(
-        number
-        for number in wrong[1:]
-        if all(places.follows(edit, turn_of, first) for edit, turn in placed if turn == number)
+    news = places.find_news(turn_of, first, messages[0], plans[0])
+    by_turn = {
+        turn: [edit for edit, t in zip(diff.edits, turn_of, strict=True) if t == turn] for turn in wrong
+    }
+    follow, form = (
+        tuple(turn for turn in wrong[1:] if all(map(is_of_kind, by_turn[turn])))
+        for is_of_kind in (lambda edit: places.follows(edit, turn_of, first, news), find_form_difference)
     )
     asked = _asked(messages, first) if unit == "turn" else ""
-    return TurnComparison(unit, count, tuple(wrong), follow, late, asked)
+    return TurnComparison(unit, count, tuple(wrong), follow, late, asked, form)
 
 
 def _asked(messages: Sequence[Sequence[Message]], turn: int) -> str:
@@ -118,23 +121,31 @@ class _Turns:
         first, last = before[-1] if before else 1, after[0] if after else self.count
         return min(first, last), max(first, last)
 
-    def follows(self, edit: Edit, turn_of: Sequence[int | None], first: int) -> bool:
+    def follows(
+        self, edit: Edit, turn_of: Sequence[int | None], first: int, news: tuple[list[str], str]
+    ) -> bool:
         """Whether an edit follows from one of the first wrong turn: by its cause, or a value from there."""
         cause = edit.cause
         while cause is not None:
             if turn_of[cause] == first:
                 return True
             cause = self.diff.edits[cause].cause
+        answers, known = news
         texts = [leaf for _, leaf in leaves(edit.pred_value) if isinstance(leaf, str)]
-        traced = [text for text in texts if len(text) >= _MIN_TRACED_LENGTH]
-        return any(text in answer for text in traced for answer in self._answers(turn_of, first))
+        traced = [text for text in texts if len(text) >= _MIN_TRACED_LENGTH and text not in known]
+        return any(text in answer for text in traced for answer in answers)
 
-    def _answers(self, turn_of: Sequence[int | None], first: int) -> list[str]:
-        """What the wrong calls of the first wrong turn were answered."""
+    def find_news(
+        self, turn_of: Sequence[int | None], first: int, messages: Sequence[Message], plan: Plan
+    ) -> tuple[list[str], str]:
+        """What the wrong calls of the first wrong turn were answered, and what was known without them."""
         wrong = {
             edit.pred.call
             for edit, turn in zip(self.diff.edits, turn_of, strict=True)
             if turn == first and edit.pred is not None and edit.pred.call is not None
         }
         calls = [self.diff.pred.calls[position] for position in sorted(wrong)]
-        return [repr(call.result) for call in calls if call.has_result]
+        ids = {call.id for call in calls}
+        earlier = takewhile(lambda m: ids.isdisjoint(plan.calls[i].id for i in m.calls), messages)
+        known = [*(message.text for message in earlier), *(repr(call.arguments) for call in calls)]
+        return [repr(call.result) for call in calls if call.has_result], "\n".join(known)

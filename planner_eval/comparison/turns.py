@@ -20,6 +20,7 @@ class TurnComparison(NamedTuple):
         follow: Those of them that are wrong by nothing but what follows from the first.
         late: Calls that are gold's, made in another turn than gold's.
         asked: What the user said in the first wrong turn.
+        form: Those of the wrong ones after the first that differ in form alone.
     """
 
     unit: str
@@ -28,6 +29,7 @@ class TurnComparison(NamedTuple):
     follow: tuple[int, ...] = ()
     late: int = 0
     asked: str = ""
+    form: tuple[int, ...] = ()
 
     @property
     def first(self) -> int | None:
@@ -36,15 +38,16 @@ class TurnComparison(NamedTuple):
 
     def data(self) -> dict[str, Any]:
         """The same as JSON data."""
-        return {**self._asdict(), "wrong": list(self.wrong), "follow": list(self.follow), "first": self.first}
+        lists = {name: [*getattr(self, name)] for name in ("wrong", "follow", "form")}
+        return {**self._asdict(), **lists, "first": self.first}
 
 
 def turns_of(data: Mapping[str, Any] | None) -> TurnComparison | None:
     """A comparison from what :meth:`TurnComparison.data` gave."""
     if not data or data.get("unit") is None:
         return None
-    wrong, follow = tuple(data["wrong"] or ()), tuple(data["follow"] or ())
-    return TurnComparison(data["unit"], data["total"], wrong, follow, data["late"], data["asked"] or "")
+    wrong, follow, form = (tuple(data.get(name) or ()) for name in ("wrong", "follow", "form"))
+    return TurnComparison(data["unit"], data["total"], wrong, follow, data["late"], data["asked"] or "", form)
 
 
 _LIST_OF_LISTS = lazy_pattern(r"\s*+\[\s*+\[")
@@ -89,11 +92,12 @@ def turns_text(turns: TurnComparison) -> str:
     if turns.first is None:
         return late
     asked = f' ("{turns.asked}")' if turns.asked else ""
-    alone = [turn for turn in turns.wrong[1:] if turn not in turns.follow]
+    alone = [turn for turn in turns.wrong[1:] if turn not in (*turns.follow, *turns.form)]
     clauses = [
         f"first wrong {unit}: {_first_of_all(turns)}{asked}",
         _clause(unit, turns.follow, ("follows from it", "follow from it")),
         _clause(unit, alone, ("is wrong on its own", "are wrong on their own")),
+        _clause(unit, turns.form, ("differs in form alone", "differ in form alone")),
         late,
     ]
     return "; ".join(filter(None, clauses))

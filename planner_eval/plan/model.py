@@ -187,6 +187,9 @@ class Diagnostic(NamedTuple):
 UNREAD_CALL = "looks like a call"
 """What remarks say of text around calls in which another may stand."""
 
+LATER_TURN = "the turn after"
+"""How a remark begins that a text goes on with another turn, which was not read."""
+
 
 def may_tell_unread_call(note: Diagnostic) -> bool:
     """Whether a remark says that a call may stand where none was read: in a whole text, or around calls.

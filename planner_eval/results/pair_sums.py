@@ -12,12 +12,12 @@ from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row
-from planner_eval.plan.model import WHOLE_RESULT_NAMES, Plan, Ref, may_tell_unread_call
+from planner_eval.plan.model import LATER_TURN, WHOLE_RESULT_NAMES, Plan, Ref, may_tell_unread_call
 from planner_eval.results.views.junit import outcome
 
 SIDES = ("pred", "gold")
 _COUNTED_CODES = {
-    "find.choices": "several", "find.restated": "restated", "turns": "turns",
+    "find.choices": "several", "find.restated": "restated", "turns": "turns", "later turn": "later turn",
 }  # fmt: skip
 """Remarks of a reading, and how plans with them are counted."""
 _WHOLE_RESULT_PATHS = ((), *((name,) for name in WHOLE_RESULT_NAMES))
@@ -36,8 +36,9 @@ class DiffSums(Counts):
     """The states of the rows that are told."""
     unproved: int
     counts: Counter[str]
-    """By side and what: plans with ``several`` choices, with several ``turns``, ``restated``; those without
-    calls that may hold one, ``unread``, and those with calls that may hold another, ``passed over``."""
+    """By side and what: plans with ``several`` choices, with several ``turns``, ``restated``, with a
+    ``later turn``, ignored; those without calls that may hold one, ``unread``, and those with calls that may
+    hold another, ``passed over``."""
     dialects: set[str]
     """By side the notations."""
     wholes: Counter[str]
@@ -82,6 +83,8 @@ class DiffSums(Counts):
         codes = {diagnostic.code for diagnostic in plan.diagnostics}
         if len({call.turn for call in plan.calls}) > 1:
             codes.add("turns")
+        if any(note.message.startswith(LATER_TURN) for note in plan.diagnostics):
+            codes.add("later turn")
         if any(map(may_tell_unread_call, plan.diagnostics)):
             self.counts[f"{role} {'passed over' if plan.calls else 'unread'}"] += 1
         self.counts.update(f"{role} {what}" for code, what in _COUNTED_CODES.items() if code in codes)

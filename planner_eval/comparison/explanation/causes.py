@@ -9,8 +9,8 @@ An edit follows from another when mending the other mends it:
 - calls that another one asks for, too, or stands for, follow from that one;
 - the same change made again (one wrong value for one right value, one spelling) follows from the first.
 
-What is left are root causes. The first divergent call is that of the first root as the prediction is read;
-what does no harm comes last: operands in either order, lookups of an agent that gold does not list.
+What is left are root causes, those first that change most of what is done, see :func:`_weigh`; of one weight
+as the prediction is read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
-from planner_eval.comparison.explanation.edits import Draft, Edit, Place, find_form_difference
+from planner_eval.comparison.explanation.edits import (
+    EMPTY_VALUES,
+    Draft,
+    Edit,
+    Place,
+    find_form_difference,
+    name_type_difference,
+    name_writing_difference,
+)
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Call, Plan, Ref, Value
@@ -29,16 +37,16 @@ from planner_eval.plan.model import Call, Plan, Ref, Value
 def order_by_cause(
     edits: list[Draft], pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]
 ) -> tuple[Draft, ...]:
-    """The edits, roots as the prediction is read, each followed by its consequences, causes filled in."""
+    """The edits, roots by weight and as the prediction is read, each followed by its consequences."""
     if len(edits) < 2:
         return tuple(edits)
     ranks, lookups = _Ranks(pred, gold, pairs), find_lookups(edits, pred, gold)
 
-    def is_last(edit: Draft) -> bool:
+    def weight(edit: Draft) -> int:
         looked_up = edit.gold is None and edit.pred is not None and edit.pred.call in lookups
-        return looked_up or find_form_difference(edit) is not None
+        return _LOOKUP if looked_up else _weigh(edit)
 
-    edits = sorted(edits, key=lambda edit: (is_last(edit), ranks.of(edit)))
+    edits = sorted(edits, key=lambda edit: (weight(edit), ranks.of(edit)))
     cause = _find_causes(edits)
     children: dict[int | None, list[int]] = {}
     for position, parent in enumerate(cause):
@@ -56,6 +64,32 @@ def order_by_cause(
         else edits[position]._replace(cause=new_positions[parent])
         for position in order
     )
+
+
+_ACT, _SURPLUS, _FORM, _LOOKUP = range(4)
+"""Weights, the heaviest first: what changes what is done; what is said or made once more, or in other words;
+the same written otherwise; what an agent looks up."""
+
+MIN_WORDS = 4
+"""A text of so many words is prose, which two people word differently."""
+
+
+def _weigh(edit: Draft) -> int:
+    """How much an edit changes of what is done."""
+    pred_value, gold_value, kind = edit.pred_value, edit.gold_value, edit.code.partition(".")[2]
+    if edit.code in ("name.spelling", "argument.object") or find_form_difference(edit):
+        return _FORM
+    if kind == "type":
+        return _FORM if name_type_difference(pred_value, gold_value) else _ACT
+    if edit.code == "argument.value" and type(pred_value) is type(gold_value):
+        if name_writing_difference(pred_value, gold_value):
+            return _FORM
+        texts = type(pred_value) is str and min(len(pred_value.split()), len(gold_value.split())) >= MIN_WORDS
+        return _SURPLUS if texts else _ACT
+    if edit.code == "call.duplicated":
+        return _SURPLUS if edit.data[1] else _ACT  # what repeats a wrong call is no better
+    left_out = edit.code == "argument.missing" and gold_value in EMPTY_VALUES
+    return _SURPLUS if left_out or edit.code == "argument.extra" else _ACT
 
 
 MIN_LOOKUPS = 2
@@ -93,9 +127,7 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
         for edit in edits
         if edit.code in _EXTRA_CALL_CODES and edit.pred and edit.pred.call is not None
     }
-    talks = is_conversation(pred)
-    least = 1 if talks else MIN_LOOKUPS
-    if len(extra) < least:
+    if not extra:
         return frozenset()
     wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
     wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
@@ -104,14 +136,14 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
     }
     if gold.calls and all(map(is_lookup, (*gold.calls, *(pred.calls[call] for call in extra)))):
         return frozenset()
-    if not talks and len(extra) == len(pred.calls):  # another plan, of which no call is right
+    if not is_conversation(pred) and len(extra) == len(pred.calls):  # another plan, of which no call is right
         return frozenset()
     for _, value in pred.answer or ():
         lookups.difference_update(producers_of(value))
     for edge in sorted(pred.written.edges, key=lambda edge: -edge.consumer):  # from the last one back
         if edge.consumer not in lookups:
             lookups.discard(edge.producer)
-    return frozenset(lookups) if len(lookups) >= least else frozenset()
+    return frozenset(lookups)
 
 
 def is_conversation(pred: Plan) -> bool:
@@ -158,18 +190,11 @@ class _Ranks:
     def of(self, edit: Draft) -> tuple[int, ...]:
         if edit.gold is not None and (gold := edit.gold.call) is not None:
             if gold in self.partner:
-                return self.partner[gold], 0, 1, gold, _is_case_difference(edit)
+                return self.partner[gold], 0, 1, gold
             return (*self.slots[gold], 0, gold) if self.partner else (self.end + 1, 0, 0, gold)
         if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
             return edit.pred.call, 0, 1
         return (self.end + 2,)
-
-
-def _is_case_difference(edit: Draft) -> bool:
-    """Whether an edit is told after the others of its call: texts but for case."""
-    pred_value, gold_value = edit.pred_value, edit.gold_value
-    same = edit.code == "argument.value" and type(pred_value) is str and type(gold_value) is str
-    return same and pred_value.casefold() == gold_value.casefold()
 
 
 def _find_first_consumers(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]:

@@ -235,6 +235,9 @@ class ValueDiff:
         return "argument.value" if contains_kind(gold_value, Ref) else "reference.unwanted"
 
 
+EMPTY_VALUES: tuple[Any, ...] = ("", None, [], {})
+"""Values that say nothing."""
+
 _KIND_NAMES = {str: "text", int: "number", float: "number", bool: "boolean", list: "list", dict: "object"}
 
 _ITEM_SEPARATOR = re.compile(r"\s*[,;]\s*")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import change_key
 from planner_eval.comparison.explanation.edits import (
+    EMPTY_VALUES,
     Edit,
     Place,
     find_form_difference,
@@ -202,7 +203,7 @@ def _habit_key(diff: Diff, edit: Edit) -> Hashable:
     code, pred, gold = edit.code, edit.pred, edit.gold
     if code in _HABIT_NAMES:
         return _HABIT_NAMES[code]
-    if code == "argument.extra" and edit.pred_value in _EMPTY_VALUES:
+    if code == "argument.extra" and edit.pred_value in EMPTY_VALUES:
         return "empty argument"
     if code == "call.duplicated" and pred is not None and pred.call is not None:
         return code, *call_key(diff.pred, pred.call)
@@ -275,8 +276,6 @@ _ARGUMENT_CODES = (
     "reference.producer", "reference.unwanted",
 )  # fmt: skip
 """Codes of edits of which one habit may concern arguments of several names."""
-
-_EMPTY_VALUES: tuple[Any, ...] = ("", None, [], {})
 
 _SINGLE_EDIT_CODES = (
     "call.missing", "call.extra", "call.merged", "call.split", "order.broken", "order.steps",

@@ -12,7 +12,7 @@ from planner_eval.base.errors import AnswerError
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern
-from planner_eval.plan.model import Diagnostic
+from planner_eval.plan.model import LATER_TURN, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.finding.edited_text import extent
@@ -470,7 +470,7 @@ def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Di
     later = (m for m in turns if m.start() > text_start)
     turn = next((m for m in later if TOKEN.sub("", text[: m.start()]).strip()), None)
     if turn is not None:
-        message = f"the turn after {turn.group().strip()[:30]!r} was ignored"
+        message = f"{LATER_TURN} {turn.group().strip()[:30]!r} was ignored"
         span = (turn.start(), len(text))
         notes.append(Diagnostic("find.turn", message, "info", span=span))
         text = text[: turn.start()]
