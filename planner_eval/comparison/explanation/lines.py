@@ -107,7 +107,8 @@ def _make_line(
             first.pred_value, first.gold_value
         )
         message += f"; {_WRITINGS[writing]}" if writing in _WRITINGS else ""
-        return EditLine(first.code, tuple(group), "", 1, message, depth)
+        name = key if isinstance(key, str) and key in _FORM_HABITS else first.code
+        return EditLine(name, tuple(group), "", 1, message, depth)
     name = key if isinstance(key, str) else first.code
     if isinstance(key, Bundle):
         name, message = key.name, key.message
@@ -195,7 +196,7 @@ def _find_habit_keys(diff: Diff) -> dict[int, Hashable]:
     extra = [i for i in keys if diff.edits[i].code == "argument.extra" and diff.edits[i].cause is None]
     if len(extra) >= MIN_EXTRA_ARGUMENTS:
         lumped = (i for i in extra if keys[i] != "empty argument" and not isinstance(keys[i], Bundle))
-        keys |= dict.fromkeys(lumped, "argument.extra")
+        keys |= {i: ("argument.extra", diff.pred.calls[diff.edits[i].pred.call].tool) for i in lumped}
     return keys
 
 

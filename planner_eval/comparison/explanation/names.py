@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from operator import add, mul, sub, truediv
 from typing import Any
 from unicodedata import name as character_name
 from unicodedata import normalize
@@ -232,6 +233,11 @@ _OPERATORS = {"add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divi
 """Signs of tools that compute, and how close they bind."""
 
 
+_OPERATIONS: dict[str, Callable[..., Any]]
+_OPERATIONS = {"add": add, "subtract": sub, "multiply": mul, "divide": truediv}
+"""What these do."""
+
+
 def computes(*plans: Plan) -> bool:
     """Whether the calls of plans are given numbers and results of calls, and nothing else.
 
@@ -243,6 +249,25 @@ def computes(*plans: Plan) -> bool:
         and all(isinstance(value, (int, float, Ref)) for call in plan.calls for _, value in call.arguments)
         for plan in plans
     )
+
+
+def compute_results(plan: Plan) -> list[int | float | None]:
+    """What each call of a plan that :func:`computes` comes to; None where that is not known.
+
+    >>> calls = Call("a", "divide", (("x", 25), ("y", 100))), Call("b", "f", (("x", Ref(0)),))
+    >>> compute_results(Plan(calls))
+    [0.25, None]
+    """
+    results: list[Any] = []
+    for call in plan.calls:
+        values = [value for _, value in call.arguments]
+        numbers = [results[v.call] if type(v) is Ref and v.call < len(results) else v for v in values]
+        try:
+            result = _OPERATIONS[call.name](*numbers)
+            results.append(int(result) if result == int(result) else round(result, 9))
+        except (ArithmeticError, KeyError, TypeError, ValueError):  # of another tool, or no numbers
+            results.append(None)
+    return results
 
 
 def computation_name(plan: Plan) -> str:

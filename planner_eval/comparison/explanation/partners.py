@@ -15,13 +15,13 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import MIN_LOOKUPS, is_conversation, is_lookup
-from planner_eval.comparison.explanation.names import computes
+from planner_eval.comparison.explanation.names import compute_results, computes
 from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness, words
 from planner_eval.comparison.matching.order import find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, Argument, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import find_evidence, find_nearest_call, is_distinctive
-from planner_eval.plan.model import Value, leaves
+from planner_eval.plan.model import Ref, Value, leaves
 
 MAX_COMPARED_PAIRS = 400
 """Pairs of calls in doubt up to which it is asked which share most."""
@@ -271,7 +271,7 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls of two tools have arguments that are alike: all, or one if the names are, too."""
     pred_args, gold_args = pairing.arguments(pred, gold)
     pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
-    if pred_args.keys().isdisjoint(gold_args) or pred_tool == gold_tool:
+    if pred_tool == gold_tool:
         return False
     related = is_related_name(pred_tool.name, gold_tool.name)
     calls = pairing.pred.numbered.plan.calls[pred], pairing.gold.numbered.plan.calls[gold]
@@ -283,10 +283,13 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
         if name in gold_args and not arg[1] and _is_alike(arg[2], gold_args[name][2])
     ]
     same_names = pred_args.keys() == gold_args.keys() and len(gold_args) > 1
+    literals = [{*filter(is_distinctive, _list_literals([args]))} for args in (pred_args, gold_args)]
+    has_common_word = not words(pred_tool.name).isdisjoint(words(gold_tool.name))
     is_alike = (
         (bool(alike) and related)
+        or (has_common_word and not literals[0].isdisjoint(literals[1]))
         or (pred_tool not in pairing.gold.tools and len(alike) == len(pred_args) == len(gold_args))
-        or (same_names and not words(pred_tool.name).isdisjoint(words(gold_tool.name)))
+        or (same_names and has_common_word)
     )
     return is_alike and find_nearest_call(pairing, pred) is None
 
@@ -325,6 +328,8 @@ class _CommonGround:
     def __init__(self, pairing: Pairing, preds: list[int], golds: list[int]) -> None:
         self.pairing, self.preds, self.golds = pairing, preds, golds
         self.features = cache(self._find_features)
+        plans = pairing.pred.numbered.plan, pairing.gold.numbered.plan
+        self.results = [*map(compute_results, plans)] if computes(*plans) else [[], []]
         gold_tools = {call.tool for call in pairing.gold.numbered.plan.calls}
         lookups = {
             pred
@@ -347,11 +352,12 @@ class _CommonGround:
             {*_list_literals(plan_calls.all_arguments()[: len(plan_calls.tools)])} for plan_calls in plans
         ]
 
-    def _find_features(self, position: int, of_pred: bool) -> _CallFeatures:
-        """What of a call another can share."""
+    def _find_features(self, position: int, of_pred: bool, computed: bool) -> _CallFeatures:
+        """What of a call another can share; `computed`: also what the results come to that it takes."""
+        results = self.results[not of_pred] if computed else []
         if of_pred:
-            return _CallFeatures.of(self.pairing.pred, position, self.pairing.to_gold)
-        return _CallFeatures.of(self.pairing.gold, position, range(len(self.pairing.to_pred)))
+            return _CallFeatures.of(self.pairing.pred, position, self.pairing.to_gold, results)
+        return _CallFeatures.of(self.pairing.gold, position, range(len(self.pairing.to_pred)), results)
 
     def value(self, pred: int, gold: int) -> float:
         """How much two calls have in common; 0 or less where they are none another's partners."""
@@ -361,6 +367,8 @@ class _CommonGround:
             likeness = self.shared(pred, gold) + ORIGIN * self.count_origins(pred, gold)
             return SAME_TOOL + likeness - CONTRARY * _is_contrary(pairing, pred, gold)
         evidence = self.evidence.get((pred, gold), 0.0)
+        if evidence and _is_turned(pairing, pred, gold):
+            return -1.0
         if not evidence or pred_tool.name == gold_tool.name:
             return EVIDENCE * evidence
         gold_call = pairing.gold.numbered.plan.calls[gold]
@@ -380,9 +388,9 @@ class _CommonGround:
         same = [other for other in others if tools[other] == tools[pred] and other != pred]
         return bool(same) and find_nearest_call(self.pairing, pred, same) is not None
 
-    def shared(self, pred: int, gold: int, *, uses: bool = True) -> float:
+    def shared(self, pred: int, gold: int, *, uses: bool = True, computed: bool = True) -> float:
         """What the values and the links are worth that two calls share; `uses` are links to consumers."""
-        own, others = self.features(pred, True), self.features(gold, False)
+        own, others = self.features(pred, True, computed), self.features(gold, False, computed)
         same = {name for name, _ in own.named & others.named}
         values = own.values_without(same) & others.values_without(same)
         links = [link for link in own.links & others.links if uses or not link[1]]
@@ -405,7 +413,7 @@ class _CommonGround:
             (pred, gold): values
             for pred, gold in pairs
             if tools[0][pred] == tools[1][gold]
-            and not self.shared(pred, gold)
+            and not self.shared(pred, gold, computed=False)
             and (values := self.count_contrary(pred, gold)) is not None
         }
         remaining, parted = self.pairing.copy() if contrary else self.pairing, set[tuple[int, int]]()
@@ -478,12 +486,17 @@ class _CallFeatures(NamedTuple):
     links: set[tuple[int, bool, Any]]
 
     @classmethod
-    def of(cls, plan_calls: PlanCalls, position: int, images: Sequence[int]) -> _CallFeatures:
-        """Those of a call whose plan's calls have these partners."""
+    def of(
+        cls, plan_calls: PlanCalls, position: int, images: Sequence[int], results: Sequence[Any]
+    ) -> _CallFeatures:
+        """Those of a call whose plan's calls have these partners, and these results as far as known."""
         named, values = set[tuple[Any, Any]](), dict[Any, set[str]]()
         links = [(images[use.consumer], True, use.argument) for use in plan_calls.users[position]]
         for name, (shape, producers, value) in plan_calls.arguments(position).items():
             links += [(images[producer], False, name) for producer in producers if producer != position]
+            if results and type(value) is Ref and results[value.call] is not None:
+                shape = value = results[value.call]
+                producers = ()
             literals = [leaf for _, leaf in leaves(value) if isinstance(leaf, (str, int, float))]
             values[name] = {repr(leaf) for leaf in literals if is_distinctive(leaf)}
             if not producers and is_distinctive(value):

@@ -15,7 +15,12 @@ from planner_eval.comparison.explanation.edits import (
     kind_name,
 )
 from planner_eval.comparison.gold_alternatives import AcceptedValues
-from planner_eval.comparison.matching.likeness import assign, is_similar_name, likeness
+from planner_eval.comparison.matching.likeness import (
+    assign,
+    is_same_but_for_prefix,
+    is_similar_name,
+    likeness,
+)
 from planner_eval.comparison.matching.pairing import MISSING, Argument, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import (
     MIN_LIKENESS,
@@ -108,7 +113,8 @@ class PrimitiveEdits:
         if (pred_call.app, pred_call.name) == (gold_call.app, gold_call.name):
             return
         places, tools = (Place(pred), Place(gold)), (pred_call.tool, gold_call.tool)
-        if self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]:
+        same = self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]
+        if same or is_same_but_for_prefix(*tools):
             yield Draft("spelling", "name.spelling", *places, *tools)
             return
         if pred_call.name == gold_call.name:
@@ -296,6 +302,11 @@ class PrimitiveEdits:
             self.compared(self.pairing.gold, gold, name),
         )
         written = self.written_values(pred, gold, pred_name, name)
+        if written[1] == "" and (data := self.data(gold, name)).optional and not data.accepted:
+            # BFCL writes an argument so that is left out
+            places, values = self.places(pred, gold, pred_name, name), (written[0], MISSING)
+            yield _describe_argument("extra argument", "argument.extra", places, values, data)
+            return
         lacks = MISSING is compared[0] or MISSING is compared[1]
         differences = [] if lacks else [*self.values.walk(*compared, ())]
         for path, code, *values in differences:

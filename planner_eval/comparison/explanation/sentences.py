@@ -36,6 +36,7 @@ from planner_eval.comparison.explanation.names import (
     value_name,
 )
 from planner_eval.comparison.matching.pairing import MISSING
+from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
@@ -311,29 +312,45 @@ class Wording:
         pred_text, gold_text = value_name(pred_value, numbers[0]), value_name(gold_value, numbers[1])
         cut = pred_text.endswith("…") or gold_text.endswith("…")
         text = None
-        if cut and _common_prefix_length(pred_text, gold_text) >= _MAX_VISIBLE_OFFSET:
-            if isinstance(pred_value, list) and isinstance(gold_value, list):
-                text = self.items(pred_value, gold_value)
-            elif isinstance(pred_value, (str, Template)) and isinstance(gold_value, (str, Template)):
-                texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
-                text = _format_first_difference(*texts)
+        if cut and isinstance(pred_value, list) and isinstance(gold_value, list):
+            text = self.items(pred_value, gold_value)
+        elif (
+            cut
+            and isinstance(pred_value, (str, Template))
+            and isinstance(gold_value, (str, Template))
+            and _common_prefix_length(pred_text, gold_text) >= _MAX_VISIBLE_OFFSET
+        ):
+            texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
+            text = _format_first_difference(*texts)
         return text or "is {}, expected {}".format(*tell_apart(pred_text, gold_text))
 
     def items(self, pred_items: list[Value], gold_items: list[Value]) -> str | None:
-        """The first item in which two lists differ."""
+        """The items of two lists that only one of them has; the first that differ of those of one length."""
         counts = len(pred_items), len(gold_items)
         sizes = "differs" if counts[0] == counts[1] else f"has {counts[0]:,} items, expected {counts[1]:,}"
-        for position, (pred_item, gold_item) in enumerate(zip(pred_items, gold_items, strict=False)):
-            if not self.diff.alike(pred_item, gold_item):
-                return f"{sizes}: [{position}] {self.narrow(pred_item, gold_item)}"
-        end = min(counts)
-        if counts[0] > end:
-            extra = value_name(pred_items[end], self.names.our_number)
-            return f"{sizes}: [{end}] is {extra}, which is not in gold"
-        if counts[1] > end:
-            lacking = value_name(gold_items[end], self.names.their_number)
-            return f"{sizes}: [{end}] is missing, expected {lacking}"
-        return None
+        surplus, lacking = self.find_unshared(pred_items, gold_items)
+        if not surplus and not lacking:  # equal items, in another number or order
+            return None
+        texts = [
+            f"[{pred}] {self.narrow(pred_items[pred], gold_items[gold])}"
+            for pred, gold in zip(surplus, lacking, strict=False)
+        ]
+        shared = len(texts)
+        texts += [
+            f"[{item}] is {self.pred(pred_items[item])}, which is not in gold" for item in surplus[shared:]
+        ]
+        texts += [f"{self.gold(gold_items[item])} is missing" for item in lacking[shared:]]
+        return f"{sizes}: {'; '.join(texts[:_MAX_SHOWN_VALUES])}"
+
+    def find_unshared(self, pred_items: list[Value], gold_items: list[Value]) -> tuple[list[int], list[int]]:
+        """Where the items stand that only one of two lists has."""
+        pred_keys = [value_key(item, self.diff.images) for item in pred_items]
+        gold_keys = [value_key(item, OWN_POSITIONS) for item in gold_items]
+        surplus, lacking = (
+            [number for number, key in enumerate(keys) if key not in others]
+            for keys, others in ((pred_keys, {*gold_keys}), (gold_keys, {*pred_keys}))
+        )
+        return surplus, lacking
 
     def accepted(self, draft: Draft) -> str:
         """What would be right besides gold's value, in brackets; empty where nothing would."""

@@ -201,6 +201,16 @@ def normalise_spelling(tool: Tool) -> str:
     return f"{tool.app or ''}{tool.name}".translate(_SEPARATORS).casefold()
 
 
+def is_same_but_for_prefix(first: str, second: str) -> bool:
+    """Whether two tools' names are one spelling behind what one of them has before its first full stop.
+
+    >>> is_same_but_for_prefix("api.circle_area", "circle.area"), is_same_but_for_prefix("a.area", "b.area")
+    (True, False)
+    """
+    names = ((first, second.partition(".")[2]), (second, first.partition(".")[2]))
+    return any(normalise_spelling(Tool(None, a)) == normalise_spelling(Tool(None, b)) for a, b in names)
+
+
 def find_respellings(
     pred_tools: Iterable[Tool], gold_tools: Iterable[Tool], declared: Container[str] = ()
 ) -> dict[Tool, Tool]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from planner_eval.comparison.policy.policy import Policy, ToolCount, tool_fits
 from planner_eval.plan.linking import build_plan, move_arguments
-from planner_eval.plan.model import Plan, Ref, leaves
+from planner_eval.plan.model import Diagnostic, Plan, Ref, leaves
 from planner_eval.reading.trace_times import is_failed
 
 if TYPE_CHECKING:
@@ -93,7 +93,12 @@ def keep_calls(plan: Plan, positions: Iterable[int], *, answer: bool) -> Plan:
         for position, call in ((position, plan.calls[position]) for position in new_positions)
     ]
     moved = None if plan.answer is None or not answer else move_arguments(plan.answer, new_positions)
-    return replace(build_plan(calls, moved), dialect=plan.dialect, text=plan.text)
+    kept = replace(build_plan(calls, moved), dialect=plan.dialect, text=plan.text)
+    if calls:
+        return kept
+    failed = ", ".join(dict.fromkeys(call.tool for call in plan.calls if is_failed(call)))
+    message = f"no call that counts{f'; {failed} failed' if failed else ''}"
+    return replace(kept, diagnostics=(Diagnostic("plan.no_call", message, "info"),))
 
 
 def choose_called_in_order(pred: Sequence[int | None], gold: Sequence[int | None]) -> list[int] | None:
