@@ -542,14 +542,9 @@ def first_of(found: pe.Diff) -> dict[str, int] | None:
     return {"pred": of_gold[position] + 1} if position in of_gold else {"gold": position + 1}
 
 
-# What changes nothing is told last: names for positions, what an agent looks up between the calls that gold
-# lists. The hands of these pairs, written before, count it as the first mistake.
-HARMLESS_FIRST = {
-    "taskbench-06": {"pred": 2},
-    "tau-04": {"pred": 3},
-    "tau-02": {"pred": 4},
-    "tau-06": {"pred": 8},
-}
+# What changes little of what is done is told last: form, other words, repeats, what an agent looks up. The
+# hands of these pairs, written before, name the first mistake as the prediction is read.
+LIGHT_FIRST = TABLES["LIGHT_FIRST"]
 
 
 @pytest.mark.parametrize("pair", EXPLAINED, ids=lambda pair: pair["id"])
@@ -565,7 +560,7 @@ def test_calls_that_the_hand_names_exist_and_the_first_mistake_is_the_hands(pair
         calls["pred"] = len(pe.parse(pair["prediction"]).calls)
         assert len(hand["first"]) == 1
         found = pe.diff(pair["prediction"], gold, terms=terms_of(pair, gold))
-        assert first_of(found) == HARMLESS_FIRST.get(pair["id"], hand["first"])
+        assert first_of(found) == LIGHT_FIRST.get(pair["id"], hand["first"])
     said = [*(hand["first"] or {}).items(), *named(" · ".join([*hand["causes"], *hand["habits"]]))]
     assert hand["causes"] or hand["habits"]
     assert [(side, n) for side, n in said if side in calls and not 1 <= n <= calls[side]] == []

@@ -96,12 +96,12 @@ class Diff:
 
     @property
     def roots(self) -> tuple[Edit, ...]:
-        """The edits from which all others follow, as the prediction is read."""
+        """The edits from which all others follow, those first that change most."""
         return tuple(edit for edit in self.edits if edit.cause is None)
 
     @property
     def first(self) -> Divergence | None:
-        """The first divergent call, as the prediction is read."""
+        """The call at which the first root cause is."""
         for edit in self.roots:
             for plan, location in ((self.gold, edit.gold), (self.pred, edit.pred)):
                 if location is not None and location.call is not None:

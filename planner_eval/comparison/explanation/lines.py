@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -196,7 +197,10 @@ def _find_habit_keys(diff: Diff) -> dict[int, Hashable]:
     extra = [i for i in keys if diff.edits[i].code == "argument.extra" and diff.edits[i].cause is None]
     if len(extra) >= MIN_EXTRA_ARGUMENTS:
         lumped = (i for i in extra if keys[i] != "empty argument" and not isinstance(keys[i], Bundle))
-        keys |= {i: ("argument.extra", diff.pred.calls[diff.edits[i].pred.call].tool) for i in lumped}
+        places = {i: diff.edits[i].pred or Place() for i in lumped}
+        times = Counter(place.call for place in places.values())
+        for index, place in places.items():
+            keys[index] = "argument.extra" if times[place.call] == 1 else ("argument.extra", place.call)
     return keys
 
 

@@ -17,7 +17,7 @@ from planner_eval.comparison.explanation.edits import (
 from planner_eval.comparison.gold_alternatives import AcceptedValues
 from planner_eval.comparison.matching.likeness import (
     assign,
-    is_same_but_for_prefix,
+    has_prefix_more,
     is_similar_name,
     likeness,
 )
@@ -113,8 +113,8 @@ class PrimitiveEdits:
         if (pred_call.app, pred_call.name) == (gold_call.app, gold_call.name):
             return
         places, tools = (Place(pred), Place(gold)), (pred_call.tool, gold_call.tool)
-        same = self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]
-        if same or is_same_but_for_prefix(*tools):
+        pred_tool, gold_tool = self.pairing.pred.tools[pred], self.pairing.gold.tools[gold]
+        if pred_tool == gold_tool or has_prefix_more(pred_tool, gold_tool):
             yield Draft("spelling", "name.spelling", *places, *tools)
             return
         if pred_call.name == gold_call.name:

@@ -339,7 +339,7 @@ class Wording:
         texts += [
             f"[{item}] is {self.pred(pred_items[item])}, which is not in gold" for item in surplus[shared:]
         ]
-        texts += [f"{self.gold(gold_items[item])} is missing" for item in lacking[shared:]]
+        texts += [f"[{item}] is missing, expected {self.gold(gold_items[item])}" for item in lacking[shared:]]
         return f"{sizes}: {'; '.join(texts[:_MAX_SHOWN_VALUES])}"
 
     def find_unshared(self, pred_items: list[Value], gold_items: list[Value]) -> tuple[list[int], list[int]]:

@@ -201,14 +201,14 @@ def normalise_spelling(tool: Tool) -> str:
     return f"{tool.app or ''}{tool.name}".translate(_SEPARATORS).casefold()
 
 
-def is_same_but_for_prefix(first: str, second: str) -> bool:
-    """Whether two tools' names are one spelling behind what one of them has before its first full stop.
+def has_prefix_more(pred_tool: Tool, gold_tool: Tool) -> bool:
+    """Whether a tool is another, spelled in whatever way, behind a prefix with a full stop.
 
-    >>> is_same_but_for_prefix("api.circle_area", "circle.area"), is_same_but_for_prefix("a.area", "b.area")
-    (True, False)
+    >>> has_prefix_more(Tool(None, "api.circle_area"), Tool(None, "circle.area"))
+    True
     """
-    names = ((first, second.partition(".")[2]), (second, first.partition(".")[2]))
-    return any(normalise_spelling(Tool(None, a)) == normalise_spelling(Tool(None, b)) for a, b in names)
+    rest = Tool(pred_tool.app, pred_tool.name.partition(".")[2])
+    return rest.app == gold_tool.app and normalise_spelling(rest) == normalise_spelling(gold_tool)
 
 
 def find_respellings(
