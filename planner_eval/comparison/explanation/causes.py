@@ -16,7 +16,7 @@ as the prediction is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -41,12 +41,7 @@ def order_by_cause(
     if len(edits) < 2:
         return tuple(edits)
     ranks, lookups = _Ranks(pred, gold, pairs), find_lookups(edits, pred, gold)
-
-    def weight(edit: Draft) -> int:
-        looked_up = edit.gold is None and edit.pred is not None and edit.pred.call in lookups
-        return _LOOKUP if looked_up else _weigh(edit)
-
-    edits = sorted(edits, key=lambda edit: (weight(edit), ranks.of(edit)))
+    edits = sorted(edits, key=lambda edit: (_weigh(edit, lookups), ranks.of(edit)))
     cause = _find_causes(edits)
     children: dict[int | None, list[int]] = {}
     for position, parent in enumerate(cause):
@@ -74,22 +69,30 @@ MIN_WORDS = 4
 """A text of so many words is prose, which two people word differently."""
 
 
-def _weigh(edit: Draft) -> int:
-    """How much an edit changes of what is done."""
-    pred_value, gold_value, kind = edit.pred_value, edit.gold_value, edit.code.partition(".")[2]
-    if edit.code in ("name.spelling", "argument.object") or find_form_difference(edit):
-        return _FORM
-    if kind == "type":
-        return _FORM if name_type_difference(pred_value, gold_value) else _ACT
-    if edit.code == "argument.value" and type(pred_value) is type(gold_value):
-        if name_writing_difference(pred_value, gold_value):
-            return _FORM
-        texts = type(pred_value) is str and min(len(pred_value.split()), len(gold_value.split())) >= MIN_WORDS
-        return _SURPLUS if texts else _ACT
-    if edit.code == "call.duplicated":
+_WEIGHTS = {"name.spelling": _FORM, "argument.object": _FORM, "argument.extra": _SURPLUS}
+
+
+def _weigh(edit: Draft, lookups: Collection[int]) -> int:
+    """How much an edit changes of what is done; `lookups` are calls that look things up."""
+    kind, pred_value, gold_value = edit.code, edit.pred_value, edit.gold_value
+    if edit.gold is None and edit.pred is not None and edit.pred.call in lookups:
+        return _LOOKUP
+    if kind in _WEIGHTS:
+        return _WEIGHTS[kind]
+    if kind == "call.duplicated":
         return _SURPLUS if edit.data[1] else _ACT  # what repeats a wrong call is no better
-    left_out = edit.code == "argument.missing" and gold_value in EMPTY_VALUES
-    return _SURPLUS if left_out or edit.code == "argument.extra" else _ACT
+    if kind == "argument.missing":
+        return _SURPLUS if gold_value in EMPTY_VALUES else _ACT
+    if kind == "argument.type":
+        return _FORM if name_type_difference(pred_value, gold_value) else _ACT
+    if kind == "argument.renamed":
+        return _FORM if find_form_difference(edit) else _ACT
+    if kind != "argument.value" or type(pred_value) is not type(gold_value):
+        return _ACT
+    if name_writing_difference(pred_value, gold_value):
+        return _FORM
+    is_prose = type(pred_value) is str and min(len(pred_value.split()), len(gold_value.split())) >= MIN_WORDS
+    return _SURPLUS if is_prose else _ACT
 
 
 MIN_LOOKUPS = 2
@@ -127,13 +130,12 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
         for edit in edits
         if edit.code in _EXTRA_CALL_CODES and edit.pred and edit.pred.call is not None
     }
-    if not extra:
+    lookups = {call for call in extra if is_lookup(pred.calls[call])}
+    if not lookups:
         return frozenset()
     wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
     wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
-    lookups = {
-        call for call in extra if is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools
-    }
+    lookups = {call for call in lookups if pred.calls[call].tool not in wrong_tools}
     if gold.calls and all(map(is_lookup, (*gold.calls, *(pred.calls[call] for call in extra)))):
         return frozenset()
     if not is_conversation(pred) and len(extra) == len(pred.calls):  # another plan, of which no call is right

@@ -181,9 +181,14 @@ def _list_literals(calls: Iterable[Mapping[Any, Argument]]) -> list[Any]:
 
 def _shares_value(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls have a literal in common that says something, or all of them."""
-    pred_literals, gold_literals = (_list_literals([args]) for args in pairing.arguments(pred, gold))
-    shared = [literal for literal in pred_literals if literal in gold_literals]
+    shared = _find_shared_literals(*pairing.arguments(pred, gold))
     return any(map(is_distinctive, shared)) or (bool(shared) and not pairing.final(pred, gold))
+
+
+def _find_shared_literals(pred_args: Mapping[Any, Argument], gold_args: Mapping[Any, Argument]) -> list[Any]:
+    """The literals that two calls have in common, under whatever names."""
+    gold_literals = _list_literals([gold_args])
+    return [literal for literal in _list_literals([pred_args]) if literal in gold_literals]
 
 
 # ----------------------------------------------------------------------
@@ -271,7 +276,7 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls of two tools have arguments that are alike: all, or one if the names are, too."""
     pred_args, gold_args = pairing.arguments(pred, gold)
     pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
-    if pred_tool == gold_tool:
+    if pred_tool == gold_tool or not pred_args or not gold_args:
         return False
     related = is_related_name(pred_tool.name, gold_tool.name)
     calls = pairing.pred.numbered.plan.calls[pred], pairing.gold.numbered.plan.calls[gold]
@@ -283,11 +288,10 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
         if name in gold_args and not arg[1] and _is_alike(arg[2], gold_args[name][2])
     ]
     same_names = pred_args.keys() == gold_args.keys() and len(gold_args) > 1
-    literals = [{*filter(is_distinctive, _list_literals([args]))} for args in (pred_args, gold_args)]
     has_common_word = not words(pred_tool.name).isdisjoint(words(gold_tool.name))
     is_alike = (
         (bool(alike) and related)
-        or (has_common_word and not literals[0].isdisjoint(literals[1]))
+        or (has_common_word and any(map(is_distinctive, _find_shared_literals(pred_args, gold_args))))
         or (pred_tool not in pairing.gold.tools and len(alike) == len(pred_args) == len(gold_args))
         or (same_names and has_common_word)
     )
@@ -328,8 +332,6 @@ class _CommonGround:
     def __init__(self, pairing: Pairing, preds: list[int], golds: list[int]) -> None:
         self.pairing, self.preds, self.golds = pairing, preds, golds
         self.features = cache(self._find_features)
-        plans = pairing.pred.numbered.plan, pairing.gold.numbered.plan
-        self.results = [*map(compute_results, plans)] if computes(*plans) else [[], []]
         gold_tools = {call.tool for call in pairing.gold.numbered.plan.calls}
         lookups = {
             pred
@@ -338,6 +340,12 @@ class _CommonGround:
         }
         least = 1 if is_conversation(pairing.pred.numbered.plan) else MIN_LOOKUPS
         self.lookups = lookups if len(lookups) >= least else set[int]()
+
+    @cached_property
+    def results(self) -> list[list[int | float | None]]:
+        """What the calls of either plan come to, where both compute with numbers."""
+        plans = self.pairing.pred.numbered.plan, self.pairing.gold.numbered.plan
+        return [*map(compute_results, plans)] if computes(*plans) else [[], []]
 
     @cached_property
     def evidence(self) -> dict[tuple[int, int], float]:
@@ -367,10 +375,10 @@ class _CommonGround:
             likeness = self.shared(pred, gold) + ORIGIN * self.count_origins(pred, gold)
             return SAME_TOOL + likeness - CONTRARY * _is_contrary(pairing, pred, gold)
         evidence = self.evidence.get((pred, gold), 0.0)
-        if evidence and _is_turned(pairing, pred, gold):
-            return -1.0
         if not evidence or pred_tool.name == gold_tool.name:
             return EVIDENCE * evidence
+        if _is_turned(pairing, pred, gold):
+            return -1.0
         gold_call = pairing.gold.numbered.plan.calls[gold]
         related = is_related_name(pred_tool.name, gold_tool.name)
         if pred in self.lookups and not is_lookup(gold_call) and not related:

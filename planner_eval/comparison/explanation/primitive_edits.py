@@ -304,8 +304,8 @@ class PrimitiveEdits:
         written = self.written_values(pred, gold, pred_name, name)
         if written[1] == "" and (data := self.data(gold, name)).optional and not data.accepted:
             # BFCL writes an argument so that is left out
-            places, values = self.places(pred, gold, pred_name, name), (written[0], MISSING)
-            yield _describe_argument("extra argument", "argument.extra", places, values, data)
+            places = self.places(pred, gold, pred_name, name)
+            yield _describe_argument("extra argument", "argument.extra", places, (written[0], MISSING), data)
             return
         lacks = MISSING is compared[0] or MISSING is compared[1]
         differences = [] if lacks else [*self.values.walk(*compared, ())]
