@@ -81,18 +81,17 @@ def _weigh(edit: Draft, lookups: Collection[int]) -> int:
         return _WEIGHTS[kind]
     if kind == "call.duplicated":
         return _SURPLUS if edit.data[1] else _ACT  # what repeats a wrong call is no better
-    if kind == "argument.missing":
-        return _SURPLUS if gold_value in EMPTY_VALUES else _ACT
+    form: str | None = None
+    is_light = kind == "argument.missing" and gold_value in EMPTY_VALUES
     if kind == "argument.type":
-        return _FORM if name_type_difference(pred_value, gold_value) else _ACT
-    if kind == "argument.renamed":
-        return _FORM if find_form_difference(edit) else _ACT
-    if kind != "argument.value" or type(pred_value) is not type(gold_value):
-        return _ACT
-    if name_writing_difference(pred_value, gold_value):
-        return _FORM
-    is_prose = type(pred_value) is str and min(len(pred_value.split()), len(gold_value.split())) >= MIN_WORDS
-    return _SURPLUS if is_prose else _ACT
+        form = name_type_difference(pred_value, gold_value)
+    elif kind == "argument.renamed":
+        form = find_form_difference(edit)
+    elif kind == "argument.value" and type(pred_value) is type(gold_value):
+        form = name_writing_difference(pred_value, gold_value)
+        texts = (pred_value, gold_value) if type(pred_value) is str else ()
+        is_light = bool(texts) and min(len(text.split()) for text in texts) >= MIN_WORDS
+    return _FORM if form else _SURPLUS if is_light else _ACT
 
 
 MIN_LOOKUPS = 2

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, ClassVar
 
-from planner_eval.base.text import one_line
+from planner_eval.base.text import format_count, one_line
 from planner_eval.comparison.explanation.edits import (
     Draft,
     Edit,
@@ -327,7 +327,8 @@ class Wording:
     def items(self, pred_items: list[Value], gold_items: list[Value]) -> str | None:
         """The items of two lists that only one of them has; the first that differ of those of one length."""
         counts = len(pred_items), len(gold_items)
-        sizes = "differs" if counts[0] == counts[1] else f"has {counts[0]:,} items, expected {counts[1]:,}"
+        sizes = f"has {format_count(counts[0], 'item')}, expected {counts[1]:,}"
+        sizes = "differs" if counts[0] == counts[1] else sizes
         surplus, lacking = self.find_unshared(pred_items, gold_items)
         if not surplus and not lacking:  # equal items, in another number or order
             return None
