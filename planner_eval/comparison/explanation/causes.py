@@ -94,9 +94,6 @@ def _weigh(edit: Draft, lookups: Collection[int]) -> int:
     return _FORM if form else _SURPLUS if is_light else _ACT
 
 
-MIN_LOOKUPS = 2
-"""So many calls that only look things up are told after what acts; of a conversation each."""
-
 LOOKUP_VERBS = frozenset({
     "browse", "calc", "calculate", "cat", "check", "compute", "count", "describe", "display", "du", "fetch",
     "find", "get", "grep", "head", "list", "look", "lookup", "ls", "pwd", "query", "read", "retrieve",
@@ -108,7 +105,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+")
 
 
 def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> frozenset[int]:
-    """The prediction's calls that look something up, where gold lists what acts; none where they are few.
+    """The prediction's calls that look something up, where gold lists what acts.
 
     Gold never calls their tools, or all its calls of them are right; what takes their results looks something
     up as well.

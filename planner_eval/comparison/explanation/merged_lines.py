@@ -18,8 +18,6 @@ from planner_eval.comparison.explanation.names import (
     MAX_LISTED,
     CallNames,
     calls_numbers,
-    computation_name,
-    computes,
     cut_list,
     find_runs,
     format_list,
@@ -28,7 +26,6 @@ from planner_eval.comparison.explanation.names import (
     tool_label,
     value_name,
 )
-from planner_eval.comparison.explanation.partners import CALLS_PER_SHARED_CALL
 from planner_eval.comparison.explanation.sentences import (
     argument_name,
     argument_path_name,
@@ -195,14 +192,6 @@ def _propose_lookups(roots: Roots) -> Iterator[Proposal]:
     least = 2 if talks else MIN_TRAILING_EXTRA
     if len(group) >= least and len(times) > 1:  # else their arguments are told
         yield _propose("lookup", group, times)
-
-
-def _propose_computations(roots: Roots) -> Iterator[Proposal]:
-    """Another computation, of which hardly a call has a partner."""
-    pred, gold, pairs = roots.diff.pred, roots.diff.gold, roots.diff.alignment.pairs
-    fewer = min(len(pred.calls), len(gold.calls))
-    if fewer > 1 and CALLS_PER_SHARED_CALL * len(pairs) < fewer and computes(pred, gold):
-        yield _propose("other computation", roots.edits)
 
 
 def _propose_groups(roots: Roots) -> Iterator[Proposal]:
@@ -372,7 +361,7 @@ def _propose_tool_runs(roots: Roots) -> Iterator[Proposal]:
 
 
 PROPOSERS: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
-    _propose_lookups, _propose_computations, _propose_groups, _propose_repeated_runs, _propose_tries,
+    _propose_lookups, _propose_groups, _propose_repeated_runs, _propose_tries,
     _propose_ends, _propose_tool_runs,
 )  # fmt: skip
 """What may be one line; of those that save as much the first is taken."""
@@ -382,11 +371,6 @@ PROPOSERS: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
 def _write_lookups(_: Roots, edits: list[Edit], times: Mapping[str, int]) -> str:
     tools = (f"{tool} ×{count}" if count > 1 else f"{tool}" for tool, count in times.items())
     return f"gold lists none of them: {', '.join(tools)}"
-
-
-def _write_computation(roots: Roots, edits: list[Edit], data: None) -> str:
-    diff = roots.diff
-    return f"computes {computation_name(diff.pred)}, expected {computation_name(diff.gold)}"
 
 
 def _write_items(_: Roots, edits: list[Edit], data: None) -> str:
@@ -540,15 +524,12 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     "end": _write_end,
     # calls of one tool in a row are one line
     "run": _write_run,
-    # two computations are told apart by what they compute
-    "other computation": _write_computation,
 }
 """Why a line may be told, and its sentence; of lines that tell as many edits the first is taken."""
 
 _LINE_NAMES = {
     "lookup": "lookup",
     "links": "missing link",
-    "other computation": "other computation",
     "other answer": "other answer",
 }
 """What lines are called that have a name of their own; others go by the code of their first edit."""

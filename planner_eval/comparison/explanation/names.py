@@ -228,14 +228,10 @@ def call_name(call: Call) -> str:
 
 
 # ----------------------------------------------------------------------
-# Plans that compute with numbers, as what they compute.
-_OPERATORS = {"add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divide": ("/", 2)}
-"""Signs of tools that compute, and how close they bind."""
-
-
+# Plans that compute with numbers.
 _OPERATIONS: dict[str, Callable[..., Any]]
 _OPERATIONS = {"add": add, "subtract": sub, "multiply": mul, "divide": truediv}
-"""What these do."""
+"""What tools that compute do."""
 
 
 def computes(*plans: Plan) -> bool:
@@ -245,7 +241,7 @@ def computes(*plans: Plan) -> bool:
     (True, False)
     """
     return all(
-        any(call.name in _OPERATORS for call in plan.calls)
+        any(call.name in _OPERATIONS for call in plan.calls)
         and all(isinstance(value, (int, float, Ref)) for call in plan.calls for _, value in call.arguments)
         for plan in plans
     )
@@ -268,33 +264,6 @@ def compute_results(plan: Plan) -> list[int | float | None]:
         except (ArithmeticError, KeyError, TypeError, ValueError):  # of another tool, or no numbers
             results.append(None)
     return results
-
-
-def computation_name(plan: Plan) -> str:
-    """What a plan computes with numbers; of several results those that no call uses.
-
-    >>> calls = Call("a", "add", (("x", 4), ("y", 1))), Call("b", "multiply", (("x", Ref(0)), ("y", 5)))
-    >>> computation_name(Plan((*calls, Call("c", "root", (("x", Ref(1)),)))))
-    'root((4 + 1) * 5)'
-    """
-    terms: list[tuple[str, int]] = []
-    for position, call in enumerate(plan.calls):
-        known = [
-            terms[value.call] if type(value) is Ref and value.call < position else (value_name(value), 3)
-            for _, value in call.arguments
-        ]
-        sign, binding = _OPERATORS.get(call.name, ("", 3))
-        if sign and len(known) == 2:
-            texts = [
-                f"({text})" if inner < binding + index else text for index, (text, inner) in enumerate(known)
-            ]
-            term = f" {sign} ".join(texts), binding
-        else:
-            term = f"{tool_label(call)}({', '.join(text for text, _ in known)})", 3
-        terms.append(term if len(term[0]) <= 2 * MAX_VALUE_LENGTH else (f"‹call {position + 1}›", 3))
-    used = {value.call for call in plan.calls for _, value in call.arguments if type(value) is Ref}
-    results = [term for position, (term, _) in enumerate(terms) if position not in used]
-    return format_list(dict.fromkeys(results or [terms[-1][0]]))  # in a circle each is used
 
 
 def path_name(path: Path) -> str:

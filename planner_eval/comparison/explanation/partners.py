@@ -8,13 +8,12 @@ other is extra.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.causes import MIN_LOOKUPS, is_conversation, is_lookup
+from planner_eval.comparison.explanation.causes import is_conversation, is_lookup
 from planner_eval.comparison.explanation.names import compute_results, computes
 from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness, words
@@ -28,6 +27,9 @@ MAX_COMPARED_PAIRS = 400
 
 MAX_PLACES = 10_000
 """Pairs of calls of two plans up to which it is asked which stand at one place."""
+
+MIN_LOOKUPS = 2
+"""So many calls that only look things up stand for none that acts; of a conversation each."""
 
 MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
@@ -58,11 +60,10 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
     if matching.pairing is None:
         return matching, True
     flows = bool(matching.pred.edges or matching.gold.edges)
-    chosen, exact = _choose_partners(matching.pairing, flows=flows)
-    explained = _part_other_computations(chosen) if flows else chosen
+    explained, exact = _choose_partners(matching.pairing, flows=flows)
     alone = ALONE in explained.to_pred, ALONE in explained.to_gold
     few = len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES
-    if explained is chosen and any(alone) and few:
+    if any(alone) and few:
         if not explained.settled and not is_conversation(matching.pred):  # there turns tell equal calls apart
             explained = _choose_nearest_equals(explained)
         explained = _pair_by_place(explained) if all(alone) else explained
@@ -133,56 +134,11 @@ def _count_differences(pairing: Pairing) -> tuple[int, float]:
 
 
 # ----------------------------------------------------------------------
-# Another computation: no call of the one is a call of the other, but by chance.
-MIN_COMPUTED_CALLS, MIN_COMPARED_CALLS = 2, 5
-"""So many calls either plan has, and both together, or they are compared call by call."""
-
-CALLS_PER_SHARED_CALL = 4
-"""Of two computations fewer than one call of so many has a value in common with its partner."""
-
-
-MIN_SHARED_NUMBERS = 3
-"""So many numbers, and half of gold's, two computations do not have in common by chance."""
-
-
-def _part_other_computations(pairing: Pairing) -> Pairing:
-    """The pairing without the partners that share a tool or a link and no value, where hardly any shares one.
-
-    Both plans compute with numbers, and most of the prediction's calls are less than half right.
-    """
-    pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
-    counts = len(pred_tools), len(gold_tools)
-    pairs = pairing.pairs()
-    if min(counts) < MIN_COMPUTED_CALLS or sum(counts) < MIN_COMPARED_CALLS or not pairs:
-        return pairing
-    same_tool = [pair for pair in pairs if pred_tools[pair[0]] == gold_tools[pair[1]]]
-    if not computes(pairing.pred.numbered.plan, pairing.gold.numbered.plan):
-        return pairing
-    right = sum(2 * len(pairing.final(*pair)) <= len(pairing.gold.arguments(pair[1])) for pair in same_tool)
-    shared = {pair for pair in pairs if _shares_value(pairing, *pair)}
-    if 2 * right >= counts[0] or CALLS_PER_SHARED_CALL * len(shared) >= counts[1]:
-        return pairing
-    pred_numbers, gold_numbers = (
-        Counter(_list_literals(plan_calls.all_arguments()[: len(plan_calls.tools)]))
-        for plan_calls in (pairing.pred, pairing.gold)
-    )
-    same = (pred_numbers & gold_numbers).total()
-    if same >= MIN_SHARED_NUMBERS and 2 * same >= gold_numbers.total():
-        return pairing
-    parted = [pair for pair in pairs if pair not in shared]
-    return pairing.rematched([pred for pred, _ in parted], [gold for _, gold in parted], ())
-
-
+# What the calls of two plans share.
 def _list_literals(calls: Iterable[Mapping[Any, Argument]]) -> list[Any]:
     """The arguments of calls that take from no call."""
     arguments = (argument for call in calls for argument in call.values())
     return [shape for shape, producers, _ in arguments if not producers]
-
-
-def _shares_value(pairing: Pairing, pred: int, gold: int) -> bool:
-    """Whether two calls have a literal in common that says something, or all of them."""
-    shared = _find_shared_literals(*pairing.arguments(pred, gold))
-    return any(map(is_distinctive, shared)) or (bool(shared) and not pairing.final(pred, gold))
 
 
 def _find_shared_literals(pred_args: Mapping[Any, Argument], gold_args: Mapping[Any, Argument]) -> list[Any]:
@@ -377,8 +333,6 @@ class _CommonGround:
         evidence = self.evidence.get((pred, gold), 0.0)
         if not evidence or pred_tool.name == gold_tool.name:
             return EVIDENCE * evidence
-        if _is_turned(pairing, pred, gold):
-            return -1.0
         gold_call = pairing.gold.numbered.plan.calls[gold]
         related = is_related_name(pred_tool.name, gold_tool.name)
         if pred in self.lookups and not is_lookup(gold_call) and not related:
@@ -412,17 +366,15 @@ class _CommonGround:
         )
 
     def part_unlike(self, pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
-        """Partners of one tool that are two things, those with most contrary values first.
+        """Partners that are two things, those with most contrary values first.
 
-        They share nothing, and what uses the one comes before the other; calls that are apart say nothing.
+        What uses the one comes before the other, and they are of two tools or share nothing; calls that are
+        apart say nothing.
         """
-        tools = self.pairing.pred.tools, self.pairing.gold.tools
         contrary = {
             (pred, gold): values
             for pred, gold in pairs
-            if tools[0][pred] == tools[1][gold]
-            and not self.shared(pred, gold, computed=False)
-            and (values := self.count_contrary(pred, gold)) is not None
+            if (values := self.count_contrary(pred, gold)) is not None
         }
         remaining, parted = self.pairing.copy() if contrary else self.pairing, set[tuple[int, int]]()
         for pred, gold in sorted(contrary, key=lambda pair: (-contrary[pair], pair[1])):
@@ -432,10 +384,14 @@ class _CommonGround:
         return parted
 
     def count_contrary(self, pred: int, gold: int) -> int | None:
-        """How many literals of two calls are contrary; None where some are alike, or none tells them apart.
+        """How many literals of two calls are contrary; None where they share something or nothing says it.
 
         A literal in the place of a result tells them apart where the other plan has it nowhere.
         """
+        if self.pairing.pred.tools[pred].name != self.pairing.gold.tools[gold].name:
+            return 0
+        if self.shared(pred, gold, computed=False):
+            return None
         pred_args, gold_args = self.pairing.arguments(pred, gold)
         count, apart = 0, False
         for name in gold_args.keys() & pred_args.keys():
