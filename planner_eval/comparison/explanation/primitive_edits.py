@@ -302,12 +302,9 @@ class PrimitiveEdits:
             self.compared(self.pairing.gold, gold, name),
         )
         written = self.written_values(pred, gold, pred_name, name)
-        if written[1] == "" and (data := self.data(gold, name)).optional and not data.accepted:
-            # BFCL writes an argument so that is left out
-            places = self.places(pred, gold, pred_name, name)
-            yield _describe_argument("extra argument", "argument.extra", places, (written[0], MISSING), data)
-            return
-        lacks = MISSING is compared[0] or MISSING is compared[1]
+        known = self.data(gold, name)
+        left_out = written[1] == "" and known.optional and not known.accepted  # as BFCL writes it
+        lacks = left_out or MISSING is compared[0] or MISSING is compared[1]
         differences = [] if lacks else [*self.values.walk(*compared, ())]
         for path, code, *values in differences:
             # a policy may have changed what is compared; show what was written
@@ -323,13 +320,11 @@ class PrimitiveEdits:
             places = self.places(pred, gold, pred_name, name, path)
             yield _describe_argument(kind, code, places, (pred_value, gold_value), data)
         given = [name in arguments for arguments in self.pairing.arguments(pred, gold)]
-        if not differences and not all(given):
-            kind, code = (
-                ("extra argument", "argument.extra") if given[0] else ("missing argument", "argument.missing")
-            )
+        if not differences and (left_out or not all(given)):
+            kind = "extra" if given[0] else "missing"
             values = [written[0], MISSING] if given[0] else [MISSING, written[1]]
             places, data = self.places(pred, gold, name, name), self.data(gold, name, producer)
-            yield _describe_argument(kind, code, places, values, data)
+            yield _describe_argument(f"{kind} argument", f"argument.{kind}", places, values, data)
 
     def find_right_name(self, pred: int, gold: int, value: Value) -> str | None:
         """Another argument of gold's call, wrong in the prediction's, that has a text; dates may move."""
