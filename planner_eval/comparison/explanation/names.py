@@ -234,21 +234,8 @@ _OPERATIONS = {"add": add, "subtract": sub, "multiply": mul, "divide": truediv}
 """What tools that compute do."""
 
 
-def computes(*plans: Plan) -> bool:
-    """Whether the calls of plans are given numbers and results of calls, and nothing else.
-
-    >>> computes(Plan((Call("a", "add", (("x", 1), ("y", 2))),))), computes(Plan((Call("a", "f"),)))
-    (True, False)
-    """
-    return all(
-        any(call.name in _OPERATIONS for call in plan.calls)
-        and all(isinstance(value, (int, float, Ref)) for call in plan.calls for _, value in call.arguments)
-        for plan in plans
-    )
-
-
 def compute_results(plan: Plan) -> list[int | float | None]:
-    """What each call of a plan that :func:`computes` comes to; None where that is not known.
+    """What each call of a plan comes to that computes with numbers; None of others.
 
     >>> calls = Call("a", "divide", (("x", 25), ("y", 100))), Call("b", "f", (("x", Ref(0)),))
     >>> compute_results(Plan(calls))
@@ -258,10 +245,12 @@ def compute_results(plan: Plan) -> list[int | float | None]:
     for call in plan.calls:
         values = [value for _, value in call.arguments]
         numbers = [results[v.call] if type(v) is Ref and v.call < len(results) else v for v in values]
+        operate = _OPERATIONS.get(call.name) if {*map(type, numbers)} <= {int, float} else None
         try:
-            result = _OPERATIONS[call.name](*numbers)
-            results.append(int(result) if result == int(result) else round(result, 9))
-        except (ArithmeticError, KeyError, TypeError, ValueError):  # of another tool, or no numbers
+            # of floats: whole numbers that are multiplied again and again grow without end
+            result = round(operate(*map(float, numbers)), 9) if operate is not None else None
+            results.append(result if result is None or result != int(result) else int(result))
+        except (ArithmeticError, TypeError, ValueError):  # by zero, of three numbers, of infinite ones
             results.append(None)
     return results
 

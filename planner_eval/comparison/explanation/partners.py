@@ -14,7 +14,7 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import is_conversation, is_lookup
-from planner_eval.comparison.explanation.names import compute_results, computes
+from planner_eval.comparison.explanation.names import compute_results
 from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness, words
 from planner_eval.comparison.matching.order import find_misplaced
@@ -141,12 +141,6 @@ def _list_literals(calls: Iterable[Mapping[Any, Argument]]) -> list[Any]:
     return [shape for shape, producers, _ in arguments if not producers]
 
 
-def _find_shared_literals(pred_args: Mapping[Any, Argument], gold_args: Mapping[Any, Argument]) -> list[Any]:
-    """The literals that two calls have in common, under whatever names."""
-    gold_literals = _list_literals([gold_args])
-    return [literal for literal in _list_literals([pred_args]) if literal in gold_literals]
-
-
 # ----------------------------------------------------------------------
 # Places: of equal calls the one that stands there, and another tool in the place of gold's.
 def _choose_nearest_equals(pairing: Pairing) -> Pairing:
@@ -243,11 +237,15 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
         for name, arg in pred_args.items()
         if name in gold_args and not arg[1] and _is_alike(arg[2], gold_args[name][2])
     ]
+    gold_literals = _list_literals([gold_args])
     same_names = pred_args.keys() == gold_args.keys() and len(gold_args) > 1
     has_common_word = not words(pred_tool.name).isdisjoint(words(gold_tool.name))
     is_alike = (
         (bool(alike) and related)
-        or (has_common_word and any(map(is_distinctive, _find_shared_literals(pred_args, gold_args))))
+        or (
+            has_common_word
+            and any(is_distinctive(x) and x in gold_literals for x in _list_literals([pred_args]))
+        )
         or (pred_tool not in pairing.gold.tools and len(alike) == len(pred_args) == len(gold_args))
         or (same_names and has_common_word)
     )
@@ -299,9 +297,8 @@ class _CommonGround:
 
     @cached_property
     def results(self) -> list[list[int | float | None]]:
-        """What the calls of either plan come to, where both compute with numbers."""
-        plans = self.pairing.pred.numbered.plan, self.pairing.gold.numbered.plan
-        return [*map(compute_results, plans)] if computes(*plans) else [[], []]
+        """What the calls of either plan come to that compute with numbers."""
+        return [compute_results(calls.numbered.plan) for calls in (self.pairing.pred, self.pairing.gold)]
 
     @cached_property
     def evidence(self) -> dict[tuple[int, int], float]:
