@@ -234,6 +234,11 @@ _OPERATIONS = {"add": add, "subtract": sub, "multiply": mul, "divide": truediv}
 """What tools that compute do."""
 
 
+def computes(plan: Plan) -> bool:
+    """Whether a call of a plan computes with numbers."""
+    return any(call.name in _OPERATIONS for call in plan.calls)
+
+
 def compute_results(plan: Plan) -> list[int | float | None]:
     """What each call of a plan comes to that computes with numbers; None of others.
 

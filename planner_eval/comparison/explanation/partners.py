@@ -14,7 +14,7 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import is_conversation, is_lookup
-from planner_eval.comparison.explanation.names import compute_results
+from planner_eval.comparison.explanation.names import compute_results, computes
 from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness, words
 from planner_eval.comparison.matching.order import find_misplaced
@@ -296,9 +296,10 @@ class _CommonGround:
         self.lookups = lookups if len(lookups) >= least else set[int]()
 
     @cached_property
-    def results(self) -> list[list[int | float | None]]:
-        """What the calls of either plan come to that compute with numbers."""
-        return [compute_results(calls.numbered.plan) for calls in (self.pairing.pred, self.pairing.gold)]
+    def results(self) -> list[list[int | float | None]] | None:
+        """What the calls of either plan come to that compute with numbers; None where none does."""
+        plans = self.pairing.pred.numbered.plan, self.pairing.gold.numbered.plan
+        return [*map(compute_results, plans)] if all(map(computes, plans)) else None
 
     @cached_property
     def evidence(self) -> dict[tuple[int, int], float]:
@@ -315,7 +316,7 @@ class _CommonGround:
 
     def _find_features(self, position: int, of_pred: bool, computed: bool) -> _CallFeatures:
         """What of a call another can share; `computed`: also what the results come to that it takes."""
-        results = self.results[not of_pred] if computed else []
+        results = self.results[not of_pred] if computed and self.results else []
         if of_pred:
             return _CallFeatures.of(self.pairing.pred, position, self.pairing.to_gold, results)
         return _CallFeatures.of(self.pairing.gold, position, range(len(self.pairing.to_pred)), results)
@@ -349,6 +350,7 @@ class _CommonGround:
 
     def shared(self, pred: int, gold: int, *, uses: bool = True, computed: bool = True) -> float:
         """What the values and the links are worth that two calls share; `uses` are links to consumers."""
+        computed = computed and self.results is not None
         own, others = self.features(pred, True, computed), self.features(gold, False, computed)
         same = {name for name, _ in own.named & others.named}
         values = own.values_without(same) & others.values_without(same)
