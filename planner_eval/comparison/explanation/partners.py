@@ -375,9 +375,10 @@ class _CommonGround:
             for pred, gold in pairs
             if (values := self.count_contrary(pred, gold)) is not None
         }
-        remaining, parted = self.pairing.copy() if contrary else self.pairing, set[tuple[int, int]]()
+        remaining, parted = self.pairing, set[tuple[int, int]]()
         for pred, gold in sorted(contrary, key=lambda pair: (-contrary[pair], pair[1])):
             if _is_turned(remaining, pred, gold):
+                remaining = remaining if parted else self.pairing.copy()
                 remaining.release([pred], [gold], ALONE)
                 parted.add((pred, gold))
         return parted
