@@ -87,10 +87,9 @@ def _weigh(edit: Draft, lookups: Collection[int]) -> int:
         form = name_type_difference(pred_value, gold_value)
     elif kind == "argument.renamed":
         form = find_form_difference(edit)
-    elif kind == "argument.value" and type(pred_value) is type(gold_value):
+    elif kind == "argument.value" and type(pred_value) is str and type(gold_value) is str:
         form = name_writing_difference(pred_value, gold_value)
-        texts = (pred_value, gold_value) if type(pred_value) is str else ()
-        is_light = bool(texts) and min(len(text.split()) for text in texts) >= MIN_WORDS
+        is_light = min(len(pred_value.split()), len(gold_value.split())) >= MIN_WORDS
     return _FORM if form else _SURPLUS if is_light else _ACT
 
 
