@@ -41,7 +41,8 @@ def order_by_cause(
     if len(edits) < 2:
         return tuple(edits)
     ranks, lookups = _Ranks(pred, gold, pairs), find_lookups(edits, pred, gold)
-    edits = sorted(edits, key=lambda edit: (_weigh(edit, lookups), ranks.of(edit)))
+    talks = is_conversation(pred)
+    edits = sorted(edits, key=lambda edit: (_weigh(edit, lookups, talks=talks), ranks.of(edit)))
     cause = _find_causes(edits)
     children: dict[int | None, list[int]] = {}
     for position, parent in enumerate(cause):
@@ -61,18 +62,18 @@ def order_by_cause(
     )
 
 
-_ACT, _SURPLUS, _FORM, _LOOKUP = range(4)
-"""Weights, the heaviest first: what changes what is done; what is said or made once more, or in other words;
-the same written otherwise; what an agent looks up."""
+_ACT, _SLIGHT, _FORM, _LOOKUP = range(4)
+"""Weights, the heaviest first: what changes what is done; empties, other words, what an agent does again; the
+same written otherwise; what an agent looks up."""
 
 MIN_WORDS = 4
 """A text of so many words is prose, which two people word differently."""
 
 
-_WEIGHTS = {"name.spelling": _FORM, "argument.object": _FORM, "argument.extra": _SURPLUS}
+_WEIGHTS = {"name.spelling": _FORM, "argument.object": _FORM}
 
 
-def _weigh(edit: Draft, lookups: Collection[int]) -> int:
+def _weigh(edit: Draft, lookups: Collection[int], *, talks: bool) -> int:
     """How much an edit changes of what is done; `lookups` are calls that look things up."""
     kind, pred_value, gold_value = edit.code, edit.pred_value, edit.gold_value
     if edit.gold is None and edit.pred is not None and edit.pred.call in lookups:
@@ -80,7 +81,7 @@ def _weigh(edit: Draft, lookups: Collection[int]) -> int:
     if kind in _WEIGHTS:
         return _WEIGHTS[kind]
     if kind == "call.duplicated":
-        return _SURPLUS if edit.data[1] else _ACT  # what repeats a wrong call is no better
+        return _SLIGHT if talks and edit.data[1] else _ACT  # what repeats a wrong call is no better
     form: str | None = None
     is_light = kind == "argument.missing" and gold_value in EMPTY_VALUES
     if kind == "argument.type":
@@ -90,7 +91,7 @@ def _weigh(edit: Draft, lookups: Collection[int]) -> int:
     elif kind == "argument.value" and type(pred_value) is str and type(gold_value) is str:
         form = name_writing_difference(pred_value, gold_value)
         is_light = min(len(pred_value.split()), len(gold_value.split())) >= MIN_WORDS
-    return _FORM if form else _SURPLUS if is_light else _ACT
+    return _FORM if form else _SLIGHT if is_light else _ACT
 
 
 LOOKUP_VERBS = frozenset({
