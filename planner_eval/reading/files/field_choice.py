@@ -328,8 +328,9 @@ def decide_fields(
         _refuse_unknown(name, items, role)
     key = id_field or _if_present(spare[0], named_records()) or choose_id(named_records())
     # A benchmark's figures are those of its code, which looks at no field beside the answer.
-    # In a framework's record `error` and `status` may tell of its own checks.
-    answers = role not in ("gold", "alone") and content not in GOLD_FIELDS and never is None and row is None
+    # In a framework's record `error` may tell of its own checks.
+    judged = never is not None or (row is not None and not row.ended)
+    answers = role not in ("gold", "alone") and content not in GOLD_FIELDS and not judged
     chosen = ChosenFields(key, content, text_field is not None, answers)
     may_list = role != "answer" and never is None and content in ACCEPTED_VALUE_FIELDS
     holding = ((position, item.data) for position, item in enumerate(items) if item.shape.holds)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.resources import read
 from planner_eval.base.text import JsonObject
+from planner_eval.reading.dialects.conversations.spans import PARENT_KEYS
 from planner_eval.reading.files.fields import (
     ABSENT,
     WHOLE_RECORD,
@@ -52,6 +53,7 @@ class Framework:
     tools: str = ""
     answer: str = ""
     gold: str = ""
+    ended: bool = False
 
     def fits(self, data: Mapping[str, Any]) -> bool:
         """Whether an object has what every record, or file, of the layout has."""
@@ -246,7 +248,7 @@ def _transpose_columns(data: Mapping[str, Any], row: Framework) -> list[JsonObje
 
 
 def group_runs(records: Sequence[FrameworkRecord]) -> list[FrameworkRecord]:
-    """Spans that lie singly in a file as a record a trace, with its `spans`; other records as they are.
+    """Spans that lie singly in a file as a record a trace, with its root's fields; other records as they are.
 
     >>> run = {"run_type": "tool", "name": "f", "inputs": {}, "trace_id": "t", "dotted_order": "2"}
     >>> [len(record["spans"]) for record in group_runs([FrameworkRecord(run, "langsmith-runs")] * 2)]
@@ -263,8 +265,9 @@ def group_runs(records: Sequence[FrameworkRecord]) -> list[FrameworkRecord]:
 def _build_trace_record(row: Framework, spans: list[FrameworkRecord]) -> FrameworkRecord:
     if not row.group or value_at(spans[0], row.group) is ABSENT:
         return spans[0]
-    spans = sorted(spans, key=lambda span: str(span.get(row.order, "")))
-    return _build_record(row, {row.group: spans[0][row.group], "spans": [dict(span) for span in spans]}, {})
+    runs = [dict(span) for span in sorted(spans, key=lambda span: str(span.get(row.order, "")))]
+    root = next((run for run in runs if not any(run.get(key) for key in PARENT_KEYS)), {})
+    return _build_record(row, {row.group: runs[0][row.group], **root, "spans": runs, "runs": runs}, {})
 
 
 def is_trace_record(record: FrameworkRecord) -> bool:

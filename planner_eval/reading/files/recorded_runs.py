@@ -14,6 +14,7 @@ from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
+from planner_eval.reading.dialects.conversations.spans import PARENT_KEYS
 from planner_eval.reading.files.fields import id_text
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record, Records, is_stored
@@ -443,13 +444,15 @@ _CACHED_KEYS = {
 _IN_USAGE = {"input_tokens": "input", "output_tokens": "output", "tokens": "total"}
 """Further keys within such an object."""
 
-_PARENT_KEYS = ("parent_run_id", "parent_id", "parentSpanId", "parent_span_id", "parentId")
 _ID_KEYS = ("id", "run_id", "span_id", "spanId")
 _PART_KEYS = (
     "messages", "traj", "trajectory", "turns", "steps", "events", "spans", "runs", "child_runs", "children",
     "requests", "resourceSpans", "scopeSpans", "instrumentationLibrarySpans",
 )  # fmt: skip
 """Keys of a record, or of a span, under which the parts of its run stand: messages, requests and spans."""
+
+_SPAN_LIST_KEYS = ("resourceSpans", "scopeSpans", "instrumentationLibrarySpans", "spans")
+"""Keys of what holds spans and is none; a span's parent may stand in another list of the same trace."""
 
 _ANSWER_KEYS = ("response", "raw_response", "completion", "message", "output", "outputs", "llm_output")
 """Keys under which an API's answer may stand, whose object of usage counts."""
@@ -534,15 +537,7 @@ def _costs_in(data: Any, depth: int, *, record: bool = False) -> dict[str, float
     if depth > _MAX_DEPTH:
         return {}
     if isinstance(data, list):
-        items = [
-            item
-            for item in data
-            if (type(item) is dict or isinstance(item, Mapping))
-            and not _PART_SIGNS.isdisjoint(item)
-            and not item.keys() <= {*_USAGE_KEYS}  # a call of a tool of that name, as keyed lists write it
-        ]
-        if not items:
-            return {}
+        items = list(_run_parts(data))
         costs = [_costs_in(item, depth + 1) for item in items]
         return _sum_costs(_without_nested(items, costs)) if any(costs) else {}
     if not isinstance(data, Mapping) or (not record and str(data.get("role")) in _UNSEEN_ROLES):
@@ -559,6 +554,19 @@ def _costs_in(data: Any, depth: int, *, record: bool = False) -> dict[str, float
     return _with_outer(_sum_costs(parts), own)
 
 
+def _run_parts(data: list[Any]) -> Iterator[Mapping[str, Any]]:
+    """The messages, requests and spans of a list, and of lists that only hold spans."""
+    for item in data:
+        if not isinstance(item, Mapping):
+            continue
+        if _PART_SIGNS.isdisjoint(item):
+            for key in _SPAN_LIST_KEYS:
+                if isinstance(spans := item.get(key), list):
+                    yield from _run_parts(spans)
+        elif not item.keys() <= {*_USAGE_KEYS}:  # a call of a tool of that name, as keyed lists write it
+            yield item
+
+
 def _sum_costs(parts: list[dict[str, float]]) -> dict[str, float]:
     sums: dict[str, float] = {}
     for part in parts:
@@ -569,14 +577,16 @@ def _sum_costs(parts: list[dict[str, float]]) -> dict[str, float]:
 
 def _without_nested(items: list[Any], costs: list[dict[str, float]]) -> list[dict[str, float]]:
     """The costs of a list's items; a span says nothing of what a span around it says already."""
-    ids = [_first(item, _ID_KEYS) for item in items]
+    ids = [_first(item, _ID_KEYS) or _first(item.get("context"), _ID_KEYS) for item in items]
     named = [(name, item) for name, item in zip(ids, items, strict=True) if name is not None]
-    parents = {name: _first(item, _PARENT_KEYS) for name, item in named}
+    parents = {name: _first(item, PARENT_KEYS) for name, item in named}
     if not any(parent is not None for parent in parents.values()):
         return costs
     by_id = {name: cost for name, cost in zip(ids, costs, strict=True) if name is not None}
     kept = []
     for name, cost in zip(ids, costs, strict=True):
+        if name is not None and cost is not by_id[name] and cost == by_id[name]:
+            continue  # a span that was exported twice
         above: set[str] = set()
         parent, seen = parents.get(name) if name is not None else None, {name}
         while parent is not None and parent not in seen:

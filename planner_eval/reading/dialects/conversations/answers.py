@@ -331,7 +331,7 @@ def _find_repeats(data: Any, limits: Limits) -> list[RepeatedKeyDict]:
 # Answers that are no whole answer: cut at a limit, refused, failed, or the pieces of a stream.
 CUT_REASONS = frozenset({
     "length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length", "incomplete",
-    "model_context_window_exceeded", "limit", "pause_turn", "in_progress", "queued",
+    "model_context_window_exceeded", "limit", "pause_turn", "in_progress", "queued", "max_steps",
 })  # fmt: skip
 """Reasons to stop at which the answer has no end."""
 REFUSAL_REASONS = frozenset({
@@ -342,12 +342,13 @@ REFUSAL_REASONS = frozenset({
 FAILURE_REASONS = frozenset({
     "error", "errored", "failed", "cancelled", "canceled", "expired", "abort", "other",
     "malformed_function_call", "unexpected_tool_call", "too_many_tool_calls", "malformed_tool_use", 
-    "malformed_model_output", "network_error", "insufficient_system_resource",
+    "malformed_model_output", "network_error", "insufficient_system_resource", "agent_error",
+    "user_error", "too_many_errors", "infrastructure_error",
 })  # fmt: skip
 """Reasons to stop at which the API, not the model, ended the answer."""
 REASON_KEYS = (
     "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "native_finish_reason",
-    "stop_type",
+    "stop_type", "termination_reason",
 )  # fmt: skip
 """Keys under which an answer says why it stops."""
 METADATA_KEYS = ("response_metadata", "responseMetadata", "generation_info", "additional_kwargs", "details")

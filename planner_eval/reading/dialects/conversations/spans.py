@@ -98,11 +98,14 @@ def parent_of(item: JsonObject) -> str | None:
     >>> parent_of({"parentSpanId": "a1"}), parent_of({"parentSpanId": ""})
     ('a1', None)
     """
-    parent = next((item[key] for key in _PARENT_KEYS if item.get(key)), None)
+    parent = next((item[key] for key in PARENT_KEYS if item.get(key)), None)
     return parent if isinstance(parent, str) and parent.strip("0") else None
 
 
-_PARENT_KEYS = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
+PARENT_KEYS = (
+    "parentSpanId", "parent_span_id", "parent_id", "parentId", "parent_run_id", "parentObservationId",
+)  # fmt: skip
+"""Keys under which exporters write in which span another ran."""
 
 
 def are_linked(spans: list[JsonObject]) -> bool:
