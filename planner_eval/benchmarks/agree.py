@@ -14,7 +14,7 @@ from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.reading.files.fields import ABSENT, choose_id, has_field, id_text, table_rows, value_at
 from planner_eval.reading.files.opening import open_path, read_content
-from planner_eval.reading.files.recorded_runs import VERDICT_FIELDS as RECORDED_FIELDS
+from planner_eval.reading.files.record import VERDICT_FIELDS as RECORDED_FIELDS
 from planner_eval.reading.files.shapes import Item
 from planner_eval.results.agreement import Agreement, Verdict, Verdicts, agreement
 from planner_eval.results.score import score

@@ -149,10 +149,15 @@ def _type_of_generic(outer: str, inner: ast.expr, unknown: Collection[str]) -> T
     if outer == "literal":
         values = tuple(argument.value for argument in arguments if isinstance(argument, ast.Constant))
         return Type(enum=values) if len(values) == len(arguments) else ANY
+    types = [_type_of_node(argument, unknown) for argument in arguments]
     if outer in _LIST_NAMES:
-        same = len(arguments) == 1 or (isinstance(arguments[-1], ast.Constant) and arguments[-1].value is ...)
-        return Type(("array",), items=_type_of_node(arguments[0], unknown)) if same else Type(("array",))
-    return Type(("object",)) if outer in _DICT_NAMES else ANY
+        last = arguments[-1] if arguments else None
+        endless = outer != "tuple" or (isinstance(last, ast.Constant) and last.value is ...)
+        if endless:
+            return Type(("array",), items=types[0])
+        return Type(("array",), size=(len(types), len(types)), items=union_type(types) if types else None)
+    values = types[1] if len(types) == 2 and types[1] != ANY else None
+    return Type(("object",), others=values) if outer in _DICT_NAMES else ANY
 
 
 def _outer_name(node: ast.expr) -> str:

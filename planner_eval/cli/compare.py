@@ -147,7 +147,8 @@ def command(
     if mistaken:
         picture = pe.render(mistaken_scene(comparison), format=picture_format(mistaken, "picture"))
         emit(picture, mistaken)
-    return max(3 if not comparison.n else int(bool(problems)), say_judge_failures(judge))
+    code = int(bool(problems)) if any(contrast.defined for contrast in comparison.contrasts) else 3
+    return max(code, say_judge_failures(judge))
 
 
 def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, files: bool) -> None:

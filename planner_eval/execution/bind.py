@@ -26,13 +26,13 @@ class CallFailed(Exception):
 def call_function(function: Any, arguments: list[tuple[str, Any]]) -> Any:
     """What a function returns for arguments by name.
 
-    Names of the form ``arg_0``, ``arg_1`` that the function does not have stand for positions.
+    Names ``0``, ``1`` or ``arg_0``, ``arg_1`` that the function does not have stand for positions.
 
     Raises:
         CallFailed: ``repeated-argument``, ``unknown-argument`` or ``missing-argument``.
 
-    >>> call_function(pow, [("arg_0", 2), ("arg_1", 3)])
-    8
+    >>> call_function(pow, [("arg_0", 2), ("arg_1", 3)]), call_function(pow, [("0", 2), ("exp", 3)])
+    (8, 8)
     """
     positional, named = _bind_arguments(function, arguments)
     return function(*positional, **named)
@@ -47,23 +47,36 @@ def _bind_arguments(function: Any, arguments: list[tuple[str, Any]]) -> tuple[li
         )
     code, skipped, defaults = _signature(function)
     if code is None:
-        return (_sort_by_position(named), {}) if _are_positional_names(named) else ([], named)
+        return _take_positions(named, [name for name in named if _position_of(name) is not None]), named
     positional = list(code.co_varnames[skipped : code.co_argcount])
     keyword = list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
     unknown = [name for name in named if name not in positional and name not in keyword]
     takes_any_name, takes_any_number = code.co_flags & 0x08, code.co_flags & 0x04
-    if unknown and _are_positional_names(named) and (takes_any_number or not takes_any_name):
-        return _check_positions(named, positional, len(defaults), code), {}
-    if unknown and not takes_any_name:
+    ordered: list[Any] = []
+    if None not in map(_position_of, unknown) and (takes_any_number or not takes_any_name):
+        ordered = _take_positions(named, unknown)
+        if len(ordered) > len(positional) and not takes_any_number:
+            takes = f"the tool takes {len(positional)} arguments, found {len(arguments)}"
+            raise CallFailed("unknown-argument", takes)
+    elif unknown and not takes_any_name:
         takes = ", ".join(positional + keyword) or "no arguments"
         raise CallFailed("unknown-argument", f"there is no argument {unknown[0]!r}; the tool takes {takes}")
-    required = positional[: len(positional) - len(defaults)]
+    required = positional[len(ordered) : len(positional) - len(defaults)]
     required += [name for name in keyword if name not in (getattr(function, "__kwdefaults__", None) or {})]
+    _check_names(named, positional[: len(ordered)], required)
+    only_positional = positional[len(ordered) : max(0, code.co_posonlyargcount - skipped)]
+    return ordered + [named.pop(name) for name in only_positional if name in named], named
+
+
+def _check_names(named: dict[str, Any], filled: list[str], required: list[str]) -> None:
+    """Refuse names of what positions give already, and names that are missing beside them."""
+    repeated = [name for name in filled if name in named]
+    if repeated:
+        raise CallFailed("repeated-argument", f"an argument is given twice: {', '.join(repeated)}")
     missing = [name for name in required if name not in named]
     if missing:
-        raise CallFailed("missing-argument", f"the argument {missing[0]!r} is missing")
-    only_positional = positional[: max(0, code.co_posonlyargcount - skipped)]
-    return [named.pop(name) for name in only_positional if name in named], named
+        name = f"'arg_{len(filled)}' ({missing[0]})" if filled else repr(missing[0])
+        raise CallFailed("missing-argument", f"the argument {name} is missing")
 
 
 def _signature(function: Any) -> tuple[Any, int, tuple[Any, ...]]:
@@ -87,25 +100,17 @@ def takes_one_argument(function: Any) -> bool:
     return code is not None and code.co_argcount - skipped == 1 and not code.co_kwonlyargcount
 
 
-def _are_positional_names(named: dict[str, Any]) -> bool:
-    return bool(named) and all(name.startswith("arg_") and name[4:].isdecimal() for name in named)
+def _position_of(name: str) -> int | None:
+    """The position that a name stands for; None for any other."""
+    digits = name.removeprefix("arg_")
+    return int(digits) if digits.isdecimal() else None
 
 
-def _sort_by_position(named: dict[str, Any]) -> list[Any]:
-    ordered = sorted(named.items(), key=lambda pair: int(pair[0][4:]))
-    for expected, (name, _) in enumerate(ordered):
-        if int(name[4:]) != expected:
-            raise CallFailed("missing-argument", f"the argument 'arg_{expected}' is missing")
-    return [value for _, value in ordered]
-
-
-def _check_positions(named: dict[str, Any], positional: list[str], defaults: int, code: Any) -> list[Any]:
-    ordered = _sort_by_position(named)
-    if len(ordered) < len(positional) - defaults:
-        lacking = f"the argument 'arg_{len(ordered)}' ({positional[len(ordered)]}) is missing"
-        raise CallFailed("missing-argument", lacking)
-    if len(ordered) > len(positional) and not code.co_flags & 0x04:
-        raise CallFailed(
-            "unknown-argument", f"the tool takes {len(positional)} arguments, found {len(ordered)}"
-        )
-    return ordered
+def _take_positions(named: dict[str, Any], names: list[str]) -> list[Any]:
+    """The values of the names that stand for positions, in their order; the others stay."""
+    names = sorted(names, key=lambda name: _position_of(name) or 0)
+    for expected, name in enumerate(names):
+        if _position_of(name) != expected:
+            absent = f"arg_{expected}" if name.startswith("arg_") else expected
+            raise CallFailed("missing-argument", f"the argument '{absent}' is missing")
+    return [named.pop(name) for name in names]

@@ -207,7 +207,8 @@ class FrameworkRow(Described):
         'The path to the model\'s calls, or several with " or " between; "." is the record itself.'
     )
     gold: str = optional_key('The path to the gold plan, or several; "." is the record itself.')
-    ended: bool = optional_key("Fields of a record, such as its `error`, say how the run ended.")
+    verdict: str = optional_key("The path to the verdict that the run recorded.")
+    ended: str = optional_key("The path to the error, or the reason to stop, with which the run ended.")
 
 
 class WrappersFile(Described):

@@ -455,6 +455,13 @@ def _cell_rows(agreement: Agreement) -> Iterator[JsonObject]:
 
 def _disagreement_lines(agreement: Agreement) -> Iterator[str]:
     """Where they part, and what no figure counts."""
+    counted = [row for row in agreement.rows if row.state in ("same", "different")]
+    first, second = {str(row.first) for row in counted}, {str(row.second) for row in counted}
+    if counted and first.isdisjoint(second) and agreement.classes != ("yes", "no"):
+        yield (
+            f"no verdict of {agreement.names[0]} ({', '.join(sorted(first))}) occurs in {agreement.names[1]} "
+            f"({', '.join(sorted(second))}): write what means the same in the same words"
+        )
     for state, description in (
         ("different", "different"),
         ("no verdict", "without a verdict on one side, not counted"),

@@ -125,6 +125,11 @@ class Contrast:
     tasks: Mapping[str, tuple[TaskCount, TaskCount]] = field(default_factory=dict)
 
     @property
+    def defined(self) -> list[Line]:
+        """The lines of metrics that are defined for both systems."""
+        return [line for line in self.lines if line.difference.value is not None]
+
+    @property
     def verdict(self) -> str:
         """Whether the second is better than the first, in one sentence."""
         return _verdict(self)
@@ -204,7 +209,7 @@ def _verdict(contrast: Contrast) -> str:
     all was read, it says what that has to do with it, and what is so over what both answered readably.
     """
     first, second = contrast.names
-    lines = [line for line in contrast.lines if line.difference.value is not None]
+    lines = contrast.defined
     if not contrast.n or not lines:
         return f"{first} and {second} cannot be compared: " + (
             f"no metric is defined for both, n = {contrast.n}"
@@ -353,7 +358,9 @@ def check_allowance(contrast: Contrast, allowed: Allowance) -> LimitResult:
     first, second = contrast.names
     gap = line.difference
     if line.gain is None:
-        return LimitResult(False, f"{allowed.metric} is undefined for {first} and {second}")
+        estimates = zip(contrast.names, (line.first, line.second), strict=True)
+        undefined = [name for name, estimate in estimates if estimate.value is None]
+        return LimitResult(False, f"{allowed.metric} is undefined for {' and '.join(undefined)}")
     differ = f"difference {gap_text(gap.value or 0.0)}"
     message = f"{allowed.metric} of {second} is {values_text(line)} of {first}, {differ}"
     direction = "higher" if line.lower else "lower"

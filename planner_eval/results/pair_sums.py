@@ -129,8 +129,9 @@ class DiffSums(Counts):
         reached, unknown = self.effects["reached True"], self.effects["reached None"]
         more = f", {unknown} unknown" if unknown else ""
         goal = "gold's final state and values are" if self.effects["with a state"] else "gold's values are"
-        stateless = "" if self.effects["with a state"] else " (the tools tell no state)"
-        return f"when run: {named}; {goal} reached in {reached} of {self.pairs - unknown}{more}{stateless}"
+        stateless = self.effects["same"] + self.effects["different"] > 0 == self.effects["with a state"]
+        more += " (the tools tell no state)" if stateless else ""
+        return f"when run: {named}; {goal} reached in {reached} of {self.pairs - unknown}{more}"
 
     @property
     def report(self) -> JsonObject:

@@ -29,7 +29,7 @@ from planner_eval.reading.files.fields import (
     value_at,
 )
 from planner_eval.reading.files.frameworks import most_common_framework
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import VERDICT_FIELDS, Record
 from planner_eval.reading.files.shapes import (
     ChosenFields,
     Item,
@@ -251,7 +251,12 @@ class FieldDecision(NamedTuple):
         """
         form = (f"{name}: {note}" for note in self.form.notes(str(self.chosen.content)))
         layout = [f"{name}: {self.framework}"] if self.framework else []
-        return (*layout, *form, *self._moved(name, records, names))
+        scores = [
+            f"{name}: {field!r} holds numbers beyond 0 to 1: none of its values counts as a verdict"
+            for field in self.chosen.scores
+            if self.role != "gold"
+        ]
+        return (*layout, *scores, *form, *self._moved(name, records, names))
 
     def _moved(self, name: str, records: int, count: Callable[[], Mapping[str, int]]) -> Iterator[str]:
         """That a field gives way to another after the head, which decided: such records are read as without.
@@ -331,12 +336,27 @@ def decide_fields(
     # In a framework's record `error` may tell of its own checks.
     judged = never is not None or (row is not None and not row.ended)
     answers = role not in ("gold", "alone") and content not in GOLD_FIELDS and not judged
-    chosen = ChosenFields(key, content, text_field is not None, answers)
+    heads = list(islice(named_records(), HEAD_SIZE))
+    scores = tuple(field for field in VERDICT_FIELDS if any(_is_score(head.get(field)) for head in heads))
+    chosen = ChosenFields(key, content, text_field is not None, answers, scores)
     may_list = role != "answer" and never is None and content in ACCEPTED_VALUE_FIELDS
     holding = ((position, item.data) for position, item in enumerate(items) if item.shape.holds)
     form = detect_form(holding if may_list else (), str(content))
     framework = f"read as {row.title} ({row.name})" if row else ""
     return FieldDecision(chosen, form, role if never is None else None, id_field is not None, framework)
+
+
+def _is_score(value: Any) -> bool:
+    """Whether a value is a number that no verdict has.
+
+    >>> [_is_score(value) for value in (5, -1, "3", 0.5, True, "yes", None)]
+    [True, True, True, False, False, False, False]
+    """
+    try:
+        number = float(str(value))
+    except ValueError:
+        return False
+    return number < 0 or number > 1
 
 
 def _if_present(field: str | None, records: Iterable[Any]) -> str | None:
@@ -408,7 +428,8 @@ def _build_record(name: str, position: int, item: Item, chosen: ChosenFields) ->
         source, error = None, strip_traceback(refusal)
     if not shape.named:
         return Record(name, position, key, source, line, error)
-    return Record(name, position, key or id_text(value_at(data, chosen.id)), source, line, error, data)
+    id = key or id_text(value_at(data, chosen.id))
+    return Record(name, position, id, source, line, error, data, scores=chosen.scores)
 
 
 def has_several_choices(answer: Mapping[str, Any], depth: int = 3) -> bool:

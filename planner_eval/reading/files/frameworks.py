@@ -53,7 +53,8 @@ class Framework:
     tools: str = ""
     answer: str = ""
     gold: str = ""
-    ended: bool = False
+    verdict: str = ""
+    ended: str = ""
 
     def fits(self, data: Mapping[str, Any]) -> bool:
         """Whether an object has what every record, or file, of the layout has."""
@@ -266,8 +267,9 @@ def _build_trace_record(row: Framework, spans: list[FrameworkRecord]) -> Framewo
     if not row.group or value_at(spans[0], row.group) is ABSENT:
         return spans[0]
     runs = [dict(span) for span in sorted(spans, key=lambda span: str(span.get(row.order, "")))]
-    root = next((run for run in runs if not any(run.get(key) for key in PARENT_KEYS)), {})
-    return _build_record(row, {row.group: runs[0][row.group], **root, "spans": runs, "runs": runs}, {})
+    roots = [run for run in runs if not any(run.get(key) for key in PARENT_KEYS)]
+    root = roots[0] if len(roots) == 1 else {row.group: runs[0][row.group]}
+    return _build_record(row, {**root, "spans": runs, "runs": runs}, {})
 
 
 def is_trace_record(record: FrameworkRecord) -> bool:
@@ -320,7 +322,9 @@ def _build_record(row: Framework, record: JsonObject, file: Mapping[str, Any]) -
     question = next(
         filter(None, (_value_or_none(record, question_path) for question_path in row.question)), None
     )
-    for field, value in (("question", question), ("tools", _value_or_none(record, row.tools))):
+    paths = {"tools": row.tools, "reward": row.verdict, "stop_reason": row.ended}
+    fields = {"question": question} | {field: _value_or_none(record, path) for field, path in paths.items()}
+    for field, value in fields.items():
         if value is not None:
             record.setdefault(field, value)
     return FrameworkRecord(record, row.name)

@@ -28,6 +28,9 @@ GOLD_TERMS = ("optional", "before", "unordered", "accepted", "omittable")
 GOLD_COMPANION_FIELDS = (*GOLD_TERMS, "alternatives")
 """What may stand beside a gold plan in its record."""
 
+VERDICT_FIELDS = ("reward", "success", "score")
+"""Fields in which a run recorded whether an answer was right, the first that a record has."""
+
 _READABLE_RECORD_CODES = ("parse.empty", "parse.shape")
 """The codes of errors about records that are JSON, and hold no plan."""
 
@@ -63,6 +66,7 @@ class Record(NamedTuple):
         infer: Whether edges are inferred, by what is known of tools.
         among_ids: Others of its file have an id: the number of its place may be one of these.
         task: The task that it is one of several trials of.
+        scores: Fields of verdicts that have numbers on another scale in its file.
     """
 
     file: str
@@ -79,6 +83,7 @@ class Record(NamedTuple):
     infer: Signatures | bool = False
     among_ids: bool = False
     task: str | None = None
+    scores: tuple[str, ...] = ()
 
     @property
     def is_broken(self) -> bool:

@@ -17,7 +17,13 @@ from planner_eval.base.text import format_count
 from planner_eval.reading.dialects.conversations.spans import PARENT_KEYS
 from planner_eval.reading.files.fields import id_text
 from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record, Records, is_stored
+from planner_eval.reading.files.record import (
+    GOLD_COMPANION_FIELDS,
+    VERDICT_FIELDS,
+    Record,
+    Records,
+    is_stored,
+)
 
 if TYPE_CHECKING:
     from planner_eval.reading.files.files import PlanFile
@@ -32,9 +38,6 @@ TASK_FIELD = "task_id"
 
 TASK_KEY = "task of trials"
 """By which key of scored rows the trials of a task are a cluster; hardly the name of a user's own field."""
-
-VERDICT_FIELDS = ("reward", "success", "score")
-"""Fields in which a run recorded whether an answer was right, the first that a record has."""
 
 YES_WORDS = ("same", "equal", "equivalent", "true", "yes", "pass", "1", "1.0")
 NO_WORDS = ("different", "unequal", "not equal", "false", "no", "fail", "0", "0.0")
@@ -100,7 +103,7 @@ def recorded_verdict(record: Record) -> RecordedVerdict | None:
     True
     """
     for field in VERDICT_FIELDS:
-        value = record.fields.get(field)
+        value = None if field in record.scores else record.fields.get(field)
         if isinstance(value, str):
             word = value.strip().lower()
             value = True if word in YES_WORDS else False if word in NO_WORDS else None

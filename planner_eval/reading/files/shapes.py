@@ -59,12 +59,14 @@ class ChosenFields(NamedTuple):
         content: The field that holds its plan.
         by_user: The user named that field.
         answers: What stands there is a model's answer, and fields beside it say how it ended.
+        scores: Fields of verdicts that have numbers on another scale.
     """
 
     id: str | None = None
     content: str | None = None
     by_user: bool = False
     answers: bool = False
+    scores: tuple[str, ...] = ()
 
 
 class Shape(NamedTuple):

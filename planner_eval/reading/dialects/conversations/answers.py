@@ -348,7 +348,7 @@ FAILURE_REASONS = frozenset({
 """Reasons to stop at which the API, not the model, ended the answer."""
 REASON_KEYS = (
     "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "native_finish_reason",
-    "stop_type", "termination_reason",
+    "stop_type",
 )  # fmt: skip
 """Keys under which an answer says why it stops."""
 METADATA_KEYS = ("response_metadata", "responseMetadata", "generation_info", "additional_kwargs", "details")
