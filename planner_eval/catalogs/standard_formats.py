@@ -156,8 +156,8 @@ def _type_of_generic(outer: str, inner: ast.expr, unknown: Collection[str]) -> T
         if endless:
             return Type(("array",), items=types[0])
         return Type(("array",), size=(len(types), len(types)), items=union_type(types) if types else None)
-    values = types[1] if len(types) == 2 and types[1] != ANY else None
-    return Type(("object",), others=values) if outer in _DICT_NAMES else ANY
+    of_values = types[1] if len(types) == 2 and types[1] != ANY else None
+    return Type(("object",), others=of_values) if outer in _DICT_NAMES else ANY
 
 
 def _outer_name(node: ast.expr) -> str:

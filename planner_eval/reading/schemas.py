@@ -207,6 +207,7 @@ class FrameworkRow(Described):
         'The path to the model\'s calls, or several with " or " between; "." is the record itself.'
     )
     gold: str = optional_key('The path to the gold plan, or several; "." is the record itself.')
+    unread: str = optional_key("A key of gold's calls that says what else is right, and is not read.")
     verdict: str = optional_key("The path to the verdict that the run recorded.")
     ended: str = optional_key("The path to the error, or the reason to stop, with which the run ended.")
 

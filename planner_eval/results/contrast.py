@@ -392,10 +392,12 @@ def check_threshold(name: str, value: Any, least: float, *, lower: bool = False)
 
     >>> check_threshold("exact", 0.899999, 0.9)
     LimitResult(met=False, said='exact is 0.899999, expected at least 0.9')
+    >>> check_threshold("exact", 0.7, 0.70000001).said
+    'exact is 0.7000, expected at least 0.70000001'
     >>> check_threshold("exact", 0.95, 90).said
     'exact is 0.9500, expected at least 90; scores go up to 1: write 90 % as 0.9'
     """
-    expectation = f"expected at {'most' if lower else 'least'} {least:g}"
+    expectation = f"expected at {'most' if lower else 'least'} {least:.12g}"
     if not isinstance(value, (int, float)):
         return LimitResult(False, f"{name} is undefined, {expectation}")
     met = value <= least if lower else value >= least

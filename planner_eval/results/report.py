@@ -174,6 +174,8 @@ class Report:
                     return figure.value
                 if aspect in ("precision", "recall") and isinstance(figure.tally, Counts):
                     return figure.tally.precision if aspect == "precision" else figure.tally.recall
+                counted = ", precision or recall" if isinstance(figure.tally, Counts) else ""
+                raise InputError(f"{metric} has no {aspect!r}; expected value, macro{counted}")
         names = [*(figure.name for figure in self.figures), *of_trials]
         few = " (a task's trials are records of one id)" if trial_figure(name) and not of_trials else ""
         if metric in METRICS:

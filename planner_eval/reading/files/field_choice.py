@@ -342,7 +342,7 @@ def decide_fields(
     may_list = role != "answer" and never is None and content in ACCEPTED_VALUE_FIELDS
     holding = ((position, item.data) for position, item in enumerate(items) if item.shape.holds)
     form = detect_form(holding if may_list else (), str(content))
-    framework = f"read as {row.title} ({row.name})" if row else ""
+    framework = f"read as {row.title} ({row.name}){row.describe_unread(heads)}" if row else ""
     return FieldDecision(chosen, form, role if never is None else None, id_field is not None, framework)
 
 

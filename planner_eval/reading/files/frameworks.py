@@ -53,6 +53,7 @@ class Framework:
     tools: str = ""
     answer: str = ""
     gold: str = ""
+    unread: str = ""
     verdict: str = ""
     ended: str = ""
 
@@ -75,6 +76,13 @@ class Framework:
             heads = list(records)
             paths.sort(key=lambda path: all(value_at(head, path) in (None, ABSENT) for head in heads))
         return paths[0] if paths else ""
+
+    def describe_unread(self, records: Iterable[Mapping[str, Any]]) -> str:
+        """That a key of gold's calls, which says what else is right, is not read, where it says something."""
+        golds = (value_at(record, self.gold) for record in records if self.unread)
+        calls = (call for gold in golds if isinstance(gold, list) for call in gold if isinstance(call, dict))
+        told = any(call.get(self.unread) is not None for call in calls)
+        return f"; {self.unread!r} of gold's calls is not read: all arguments count" if told else ""
 
 
 def first_path(paths: str) -> str:
@@ -322,9 +330,9 @@ def _build_record(row: Framework, record: JsonObject, file: Mapping[str, Any]) -
     question = next(
         filter(None, (_value_or_none(record, question_path) for question_path in row.question)), None
     )
-    paths = {"tools": row.tools, "reward": row.verdict, "stop_reason": row.ended}
-    fields = {"question": question} | {field: _value_or_none(record, path) for field, path in paths.items()}
-    for field, value in fields.items():
+    field_paths = {"tools": row.tools, "reward": row.verdict, "stop_reason": row.ended}
+    fields = {field: _value_or_none(record, field_path) for field, field_path in field_paths.items()}
+    for field, value in {"question": question, **fields}.items():
         if value is not None:
             record.setdefault(field, value)
     return FrameworkRecord(record, row.name)
