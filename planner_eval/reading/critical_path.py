@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten
 from planner_eval.plan.model import Diagnostic
-from planner_eval.reading.trace_times import NANOSECONDS_PER_SECOND, Run, Span
+from planner_eval.reading.dialects.conversations.spans import NANOSECONDS_PER_SECOND
+from planner_eval.reading.trace_times import Run, Span
 
 
 class PathStep(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
 from typing import Any
 
 from planner_eval.base.errors import PlanevalError
@@ -21,6 +20,7 @@ from planner_eval.reading.dialects.conversations.spans import (
     nest_attributes,
     normalize_id,
     parent_of,
+    read_time,
     sort_by_time,
     spans_in,
     tool_message,
@@ -32,9 +32,6 @@ from planner_eval.reading.dialects.read import parse
 
 END_TIME_KEYS = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "ended_at", "endTime")
 """Keys under which exporters write when a span ended."""
-
-NANOSECONDS_PER_SECOND = 1_000_000_000
-"""Times are whole nanoseconds."""
 
 
 class Span(NamedTuple):
@@ -303,24 +300,9 @@ def _is_refused(text: str, name: str) -> bool:
     return any(re.search(pattern.format(re.escape(name)), text, re.I) for pattern in _REFUSAL_PATTERNS)
 
 
-_TIME_UNITS = ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000), (0, NANOSECONDS_PER_SECOND))
-"""From which size on a number of a time counts nanoseconds, microseconds, milliseconds, seconds."""
-
-
 def _read_time(item: dict[str, Any], keys: tuple[str, ...]) -> int | None:
-    """A time in nanoseconds; None where it is not said, or 0, as of a span that has not ended."""
-    value = next((item[key] for key in keys if item.get(key)), None)
-    if isinstance(value, str) and value.isdecimal() and len(value) < 25:
-        value = int(value)
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e19:
-        return int(value * next(unit for least, unit in _TIME_UNITS if value >= least))
-    if isinstance(value, str):
-        try:
-            when = datetime.fromisoformat(value)
-            return int(when.timestamp()) * NANOSECONDS_PER_SECOND + when.microsecond * 1000
-        except (ValueError, OverflowError, OSError):
-            return None
-    return None
+    """A time in nanoseconds; None where it is not said."""
+    return read_time(next((item[key] for key in keys if item.get(key)), None))
 
 
 def _find_span_error(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str | None:

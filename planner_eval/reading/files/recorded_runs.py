@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import count, filterfalse
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,12 @@ from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
-from planner_eval.reading.dialects.conversations.spans import PARENT_KEYS
+from planner_eval.reading.dialects.conversations.spans import (
+    NANOSECONDS_PER_SECOND,
+    PARENT_KEYS,
+    attributes_of,
+    read_time,
+)
 from planner_eval.reading.files.fields import id_text
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import (
@@ -472,8 +476,6 @@ _PART_SIGNS = frozenset({
 
 _UNSEEN_ROLES = frozenset({"tool", "function", "user", "system", "developer", "human"})
 _MAX_DEPTH = 8
-_SECONDS_UP_TO, _MILLISECONDS_UP_TO, _MICROSECONDS_UP_TO = 1e11, 1e14, 1e17
-"""Numbers that are times are seconds since 1970 up to the first, milliseconds up to the second, and so on."""
 
 
 _OWN_KEYS = frozenset(
@@ -581,17 +583,16 @@ def _sum_costs(parts: list[dict[str, float]]) -> dict[str, float]:
 def _without_nested(items: list[Any], costs: list[dict[str, float]]) -> list[dict[str, float]]:
     """The costs of a list's items; a span says nothing of what a span around it says already."""
     ids = [_first(item, _ID_KEYS) or _first(item.get("context"), _ID_KEYS) for item in items]
-    named = [(name, item) for name, item in zip(ids, items, strict=True) if name is not None]
-    parents = {name: _first(item, PARENT_KEYS) for name, item in named}
-    if not any(parent is not None for parent in parents.values()):
+    item_parents = [_first(item, PARENT_KEYS) for item in items]
+    if not any(item_parents):
         return costs
-    by_id = {name: cost for name, cost in zip(ids, costs, strict=True) if name is not None}
+    parents, by_id = dict(zip(ids, item_parents, strict=True)), dict(zip(ids, costs, strict=True))
     kept = []
-    for name, cost in zip(ids, costs, strict=True):
+    for name, parent, cost in zip(ids, item_parents, costs, strict=True):
         if name is not None and cost is not by_id[name] and cost == by_id[name]:
             continue  # a span that was exported twice
         above: set[str] = set()
-        parent, seen = parents.get(name) if name is not None else None, {name}
+        seen = {name}
         while parent is not None and parent not in seen:
             above.update(by_id.get(parent, ()))
             seen.add(parent)
@@ -612,12 +613,7 @@ def _own_costs(data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     if _OWN_KEYS.isdisjoint(data) and "attributes" not in data:
         return
     usage = [data[key] for key in _USAGE_KEYS if isinstance(data.get(key), Mapping)]
-    attributes = data.get("attributes")
-    if isinstance(attributes, Mapping):
-        usage.append(attributes)
-    elif isinstance(attributes, list):
-        items = [item for item in attributes if isinstance(item, Mapping)]
-        usage.append({str(item.get("key")): _attribute(item.get("value")) for item in items})
+    usage.append(attributes_of(data))
     for name, keys in _KEYS.items():
         places = [(data, keys), *((inner, (*keys, _IN_USAGE.get(name, ""))) for inner in usage)]
         numbers = [_number_of(place, key) for place, names in places for key in names if key in place]
@@ -630,40 +626,15 @@ def _own_costs(data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             yield name, value
 
 
-def _attribute(value: Any) -> Any:
-    """The value of an attribute as OpenTelemetry's JSON has it."""
-    if not isinstance(value, Mapping):
-        return value
-    number = next((value[key] for key in ("intValue", "doubleValue") if key in value), None)
-    return int(number) if isinstance(number, str) and number.isdecimal() and len(number) < 16 else number
-
-
 def _seconds(data: Mapping[str, Any]) -> float | None:
     numbers = [number for key in _MILLISECOND_KEYS if (number := _number(data.get(key))) is not None]
     if usable := [*filter(isfinite, numbers)]:
         return usable[0] / 1000
     for begin, end in _TIME_KEYS:
-        start, stop = _moment(data.get(begin)), _moment(data.get(end))
+        start, stop = read_time(data.get(begin)), read_time(data.get(end))
         if start is not None and stop is not None and stop >= start:
-            return round(stop - start, 6)
+            return round((stop - start) / NANOSECONDS_PER_SECOND, 6)
     return nan if numbers else None
-
-
-def _moment(value: Any) -> float | None:
-    """A time in seconds since 1970."""
-    if isinstance(value, str) and value.isdecimal() and len(value) < 22:
-        value = int(value)
-    if isinstance(value, str):
-        try:
-            return datetime.fromisoformat(value).timestamp()
-        except (ValueError, OverflowError, OSError):
-            return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e20:
-        return None
-    for limit, unit in ((_SECONDS_UP_TO, 1), (_MILLISECONDS_UP_TO, 1e3), (_MICROSECONDS_UP_TO, 1e6)):
-        if value < limit:
-            return value / unit
-    return value / 1e9
 
 
 def _number_of(place: Mapping[str, Any], key: str) -> float | None:

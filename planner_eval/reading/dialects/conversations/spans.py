@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any, TypeVar
 
 from planner_eval.base.errors import ParseError
@@ -174,7 +175,29 @@ START_TIME_KEYS = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "s
 """Keys under which exporters write when a span began."""
 
 
-def attributes_of(item: JsonObject) -> JsonObject:
+NANOSECONDS_PER_SECOND = 1_000_000_000
+"""Times are whole nanoseconds."""
+
+_TIME_UNITS = ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000), (0, NANOSECONDS_PER_SECOND))
+"""From which size on a number of a time counts nanoseconds, microseconds, milliseconds, seconds."""
+
+
+def read_time(value: Any) -> int | None:
+    """A time in nanoseconds since 1970; None where a value is none, or 0, as of a span that has not ended."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < 25:
+        value = int(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e19:
+        return int(value * next(unit for least, unit in _TIME_UNITS if value >= least))
+    if isinstance(value, str):
+        try:
+            when = datetime.fromisoformat(value)
+            return int(when.timestamp()) * NANOSECONDS_PER_SECOND + when.microsecond * 1000
+        except (ValueError, OverflowError, OSError):
+            return None
+    return None
+
+
+def attributes_of(item: Mapping[str, Any]) -> JsonObject:
     """A span's attributes, as an object or as a list of keys with typed values."""
     attributes = item.get("attributes")
     if isinstance(attributes, dict):
