@@ -52,30 +52,33 @@ def _bind_arguments(function: Any, arguments: list[tuple[str, Any]]) -> tuple[li
     keyword = list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
     unknown = [name for name in named if name not in positional and name not in keyword]
     takes_any_name, takes_any_number = code.co_flags & 0x08, code.co_flags & 0x04
-    ordered: list[Any] = []
-    if None not in map(_position_of, unknown) and (takes_any_number or not takes_any_name):
-        ordered = _take_positions(named, unknown)
-        if len(ordered) > len(positional) and not takes_any_number:
-            takes = f"the tool takes {len(positional)} arguments, found {len(arguments)}"
-            raise CallFailed("unknown-argument", takes)
-    elif unknown and not takes_any_name:
+    by_position = takes_any_number or not takes_any_name
+    positions = [name for name in unknown if by_position and _position_of(name) is not None]
+    strangers = [name for name in unknown if name not in positions]
+    if strangers and not takes_any_name:
         takes = ", ".join(positional + keyword) or "no arguments"
-        raise CallFailed("unknown-argument", f"there is no argument {unknown[0]!r}; the tool takes {takes}")
+        raise CallFailed("unknown-argument", f"there is no argument {strangers[0]!r}; the tool takes {takes}")
+    ordered = _take_positions(named, positions)
+    if len(ordered) > len(positional) and not takes_any_number:
+        takes = f"the tool takes {len(positional)} arguments, found {len(arguments)}"
+        raise CallFailed("unknown-argument", takes)
     required = positional[len(ordered) : len(positional) - len(defaults)]
     required += [name for name in keyword if name not in (getattr(function, "__kwdefaults__", None) or {})]
-    _check_names(named, positional[: len(ordered)], required)
+    _check_names(named, positional, len(ordered), required)
     only_positional = positional[len(ordered) : max(0, code.co_posonlyargcount - skipped)]
     return ordered + [named.pop(name) for name in only_positional if name in named], named
 
 
-def _check_names(named: dict[str, Any], filled: list[str], required: list[str]) -> None:
-    """Refuse names of what positions give already, and names that are missing beside them."""
-    repeated = [name for name in filled if name in named]
+def _check_names(named: dict[str, Any], positional: list[str], filled: int, required: list[str]) -> None:
+    """Refuse names of what positions give already, and that names are missing beside them."""
+    repeated = [name for name in positional[:filled] if name in named]
     if repeated:
         raise CallFailed("repeated-argument", f"an argument is given twice: {', '.join(repeated)}")
     missing = [name for name in required if name not in named]
     if missing:
-        name = f"'arg_{len(filled)}' ({missing[0]})" if filled else repr(missing[0])
+        name = repr(missing[0])
+        if filled and missing[0] in positional:
+            name = f"'arg_{positional.index(missing[0])}' ({missing[0]})"
         raise CallFailed("missing-argument", f"the argument {name} is missing")
 
 
