@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, product
 from typing import Any, TypeAlias
@@ -222,6 +222,7 @@ class FieldDecision(NamedTuple):
         role: What the file is read as; None where a benchmark's code says which field is what.
         id_by_user: The user named the field of the id.
         framework: What the records are by the table of frameworks, in words; empty where they fit no row.
+        remarks: What else is not read as it stands there.
     """
 
     chosen: ChosenFields
@@ -229,6 +230,7 @@ class FieldDecision(NamedTuple):
     role: Role | None = None
     id_by_user: bool = False
     framework: str = ""
+    remarks: tuple[str, ...] = ()
 
     def record(self, name: str, position: int, item: Item) -> Record:
         """The record of an item.
@@ -251,12 +253,8 @@ class FieldDecision(NamedTuple):
         """
         form = (f"{name}: {note}" for note in self.form.notes(str(self.chosen.content)))
         layout = [f"{name}: {self.framework}"] if self.framework else []
-        scores = [
-            f"{name}: {field!r} holds numbers beyond 0 to 1: none of its values counts as a verdict"
-            for field in self.chosen.scores
-            if self.role != "gold"
-        ]
-        return (*layout, *scores, *form, *self._moved(name, records, names))
+        remarks = (f"{name}: {remark}" for remark in self.remarks)
+        return (*layout, *remarks, *form, *self._moved(name, records, names))
 
     def _moved(self, name: str, records: int, count: Callable[[], Mapping[str, int]]) -> Iterator[str]:
         """That a field gives way to another after the head, which decided: such records are read as without.
@@ -343,7 +341,17 @@ def decide_fields(
     holding = ((position, item.data) for position, item in enumerate(items) if item.shape.holds)
     form = detect_form(holding if may_list else (), str(content))
     framework = f"read as {row.title} ({row.name}){row.describe_unread(heads)}" if row else ""
-    return FieldDecision(chosen, form, role if never is None else None, id_field is not None, framework)
+    remarks = tuple(_remarks(heads, scores if role != "gold" else ()))
+    judged_role = role if never is None else None
+    return FieldDecision(chosen, form, judged_role, id_field is not None, framework, remarks)
+
+
+def _remarks(records: Sequence[Mapping[str, Any]], scores: Iterable[str]) -> Iterator[str]:
+    """What of records is not read as it stands there."""
+    for field in scores:
+        yield f"{field!r} holds numbers beyond 0 to 1: none of its values counts as a verdict"
+    if any(getattr(record, "lost_nulls", False) for record in records):
+        yield "null in an object is read as a missing key: typed columns hold it for both"
 
 
 def _is_score(value: Any) -> bool:

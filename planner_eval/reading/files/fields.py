@@ -256,7 +256,7 @@ MAX_ROWS = 10_000_000
 class TableRow(dict[str, Any]):
     """A row of a table: a record, whatever its columns are called, and never a message of a conversation."""
 
-    __slots__ = ()
+    __slots__ = ("lost_nulls",)
 
 
 def table_rows(source: Any) -> Any:
@@ -334,7 +334,16 @@ def row_data(rows: Iterable[Mapping[str, Any]], *, nulls: bool = False) -> Itera
         cells = {
             str(name): _json_value(value, nulls) for name, value in row.items() if not _is_missing(value)
         }
-        yield TableRow(cells)
+        record = TableRow(cells)
+        record.lost_nulls = not nulls and any(map(_holds_null, row.values()))
+        yield record
+
+
+def _holds_null(value: Any) -> bool:
+    """Whether a key of an object in a cell holds null."""
+    if isinstance(value, Mapping):
+        return any(inner is None or _holds_null(inner) for inner in value.values())
+    return isinstance(value, (list, tuple)) and any(map(_holds_null, value))
 
 
 def _is_missing(value: Any) -> bool:
