@@ -257,6 +257,7 @@ class TableRow(dict[str, Any]):
     """A row of a table: a record, whatever its columns are called, and never a message of a conversation."""
 
     __slots__ = ("lost_nulls",)
+    lost_nulls: bool
 
 
 def table_rows(source: Any) -> Any:
@@ -326,6 +327,8 @@ def row_data(rows: Iterable[Mapping[str, Any]], *, nulls: bool = False) -> Itera
 
     >>> list(row_data([{"id": 1, "gold": None, "plan": [{"name": "f", "arguments": {"a": 1, "b": None}}]}]))
     [{'id': 1, 'plan': [{'name': 'f', 'arguments': {'a': 1}}]}]
+    >>> [row.lost_nulls for row in row_data([{"plan": [{"a": None}]}, {"gold": None, "plan": [None]}])]
+    [True, False]
     >>> from array import array
     >>> list(row_data([{"id": complex("nan"), "plan": array("i", [1]), "at": [1 + 2j], "in": (b"a",)}]))
     [{'plan': [1], 'at': ['(1+2j)'], 'in': ['a']}]
