@@ -11,6 +11,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.conversations.answers import failed_calls
 from planner_eval.reading.dialects.conversations.spans import (
+    END_TIME_KEYS,
     START_TIME_KEYS,
     attributes_of,
     decode_attribute,
@@ -29,9 +30,6 @@ from planner_eval.reading.dialects.conversations.spans import (
 from planner_eval.reading.dialects.conversations.traces import spans_of
 from planner_eval.reading.dialects.conversations.turns import Turn, read_conversation
 from planner_eval.reading.dialects.read import parse
-
-END_TIME_KEYS = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "ended_at", "endTime")
-"""Keys under which exporters write when a span ended."""
 
 
 class Span(NamedTuple):
@@ -119,7 +117,7 @@ def read_run(data: Any, plan: Plan) -> Run:
     text = json.dumps(spans, default=str, ensure_ascii=False) if requested else ""
     unheard = tuple(UnrunToolRequest(name, span, _is_refused(text, name)) for name, span in requested.items())
     unended = sum(
-        any(item.get(key) for key in END_TIME_KEYS) and _read_time(item, END_TIME_KEYS) is None
+        any(item.get(key) for key in END_TIME_KEYS) and read_time(item, END_TIME_KEYS) is None
         for item in spans
     )
     return Run(run_spans, repeated, unheard, unended)
@@ -232,8 +230,8 @@ def _build_span(
         kind,
         name,
         call,
-        _read_time(item, START_TIME_KEYS),
-        _read_time(item, END_TIME_KEYS),
+        read_time(item, START_TIME_KEYS),
+        read_time(item, END_TIME_KEYS),
         _find_span_error(item, attribute_tree),
         "" if kind == "tool" else _output_text(item, attribute_tree),
         _has_local_parent(item, attribute_tree),
@@ -298,11 +296,6 @@ _REFUSAL_PATTERNS = (
 def _is_refused(text: str, name: str) -> bool:
     """Whether a framework said somewhere in a trace that it has no such tool."""
     return any(re.search(pattern.format(re.escape(name)), text, re.I) for pattern in _REFUSAL_PATTERNS)
-
-
-def _read_time(item: dict[str, Any], keys: tuple[str, ...]) -> int | None:
-    """A time in nanoseconds; None where it is not said."""
-    return read_time(next((item[key] for key in keys if item.get(key)), None))
 
 
 def _find_span_error(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str | None:

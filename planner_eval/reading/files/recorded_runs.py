@@ -14,8 +14,10 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.reading.dialects.conversations.spans import (
+    END_TIME_KEYS,
     NANOSECONDS_PER_SECOND,
     PARENT_KEYS,
+    START_TIME_KEYS,
     attributes_of,
     read_time,
 )
@@ -435,10 +437,6 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 """Under which keys a figure stands, the first that an object has."""
 
 _MILLISECOND_KEYS = ("duration_ms", "latency_ms", "elapsed_ms")
-_TIME_KEYS = (
-    ("start_time", "end_time"), ("startTime", "endTime"), ("started_at", "ended_at"),
-    ("started_at", "finished_at"), ("started_at", "completed_at"), ("startTimeUnixNano", "endTimeUnixNano"),
-)  # fmt: skip
 _USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata", "token_usage", "tokenUsage", "timing")
 """Keys of the object that holds an answer's tokens."""
 
@@ -479,7 +477,11 @@ _MAX_DEPTH = 8
 
 
 _OWN_KEYS = frozenset(
-    {key for keys in (*_KEYS.values(), *_TIME_KEYS, _MILLISECOND_KEYS, _USAGE_KEYS) for key in keys}
+    {
+        key
+        for keys in (*_KEYS.values(), START_TIME_KEYS, END_TIME_KEYS, _MILLISECOND_KEYS, _USAGE_KEYS)
+        for key in keys
+    }
 )
 
 _TELLING_KEYS = _OWN_KEYS.union(_ABOUT_KEYS, _ANSWER_KEYS, _PART_KEYS, ("attributes",))
@@ -630,10 +632,9 @@ def _seconds(data: Mapping[str, Any]) -> float | None:
     numbers = [number for key in _MILLISECOND_KEYS if (number := _number(data.get(key))) is not None]
     if usable := [*filter(isfinite, numbers)]:
         return usable[0] / 1000
-    for begin, end in _TIME_KEYS:
-        start, stop = read_time(data.get(begin)), read_time(data.get(end))
-        if start is not None and stop is not None and stop >= start:
-            return round((stop - start) / NANOSECONDS_PER_SECOND, 6)
+    start, stop = read_time(data, START_TIME_KEYS), read_time(data, END_TIME_KEYS)
+    if start is not None and stop is not None and stop >= start:
+        return round((stop - start) / NANOSECONDS_PER_SECOND, 6)
     return nan if numbers else None
 
 

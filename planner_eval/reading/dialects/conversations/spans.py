@@ -174,6 +174,10 @@ def sort_by_time(items: list[JsonObject]) -> list[JsonObject]:
 START_TIME_KEYS = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "started_at", "startTime")
 """Keys under which exporters write when a span began."""
 
+END_TIME_KEYS = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "ended_at", "endTime", "finished_at",
+    "completed_at")  # fmt: skip
+"""Keys under which exporters write when a span ended."""
+
 
 NANOSECONDS_PER_SECOND = 1_000_000_000
 """Times are whole nanoseconds."""
@@ -182,8 +186,9 @@ _TIME_UNITS = ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000), (0, NANOSECONDS_PER_
 """From which size on a number of a time counts nanoseconds, microseconds, milliseconds, seconds."""
 
 
-def read_time(value: Any) -> int | None:
-    """A time in nanoseconds since 1970; None where a value is none, or 0, as of a span that has not ended."""
+def read_time(item: Mapping[str, Any], keys: tuple[str, ...]) -> int | None:
+    """A time in nanoseconds since 1970; None where it is not said, or 0, as of a span that has not ended."""
+    value = next((item[key] for key in keys if item.get(key)), None)
     if isinstance(value, str) and value.isdecimal() and len(value) < 25:
         value = int(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e19:
