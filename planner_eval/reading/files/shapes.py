@@ -24,21 +24,26 @@ from planner_eval.reading.dialects.conversations.messages import (
     PART_KEYS,
     WRAPPER_KEYS,
     is_call,
+    join_messages,
 )
 from planner_eval.reading.dialects.conversations.spans import has_tool_run, is_span
+from planner_eval.reading.dialects.conversations.turns import read_conversation
 from planner_eval.reading.dialects.conversations.wrappers import (
     ASSISTANT_ROLES,
+    TOOL_ROLES,
     find_marker_key,
     holds_output_messages,
 )
 from planner_eval.reading.dialects.finding.segments import begins_call
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
+from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.fields import (
     ABSENT,
     ANSWER_FIELDS,
     CALL_LIST_FIELDS,
     CONVERSATION_FIELDS,
     FALLBACK_ANSWER_FIELDS,
+    FALLBACK_GOLD_FIELDS,
     GOLD_FIELDS,
     ID_FIELDS,
     PLAN_FIELDS,
@@ -47,7 +52,7 @@ from planner_eval.reading.files.fields import (
     TableRow,
     value_at,
 )
-from planner_eval.reading.files.frameworks import framework_of
+from planner_eval.reading.files.frameworks import FrameworkRecord, framework_of
 from planner_eval.reading.files.record import JoinedTurns
 
 
@@ -306,18 +311,47 @@ def _take_from_list(data: JsonObject, value: Any, chosen: ChosenFields) -> Any:
 
 
 def _take_answer_alone(data: JsonObject, value: Any, chosen: ChosenFields) -> Any:
-    """An answer, unless calls are listed beside it that its file's first records did not have."""
-    if chosen.by_user or data.keys().isdisjoint(_CALL_SOURCE_FIELDS):  # as most are
+    """An answer, unless calls are listed beside it, or it is the end of a run that holds them."""
+    if chosen.by_user:
         return value
-    lists = CALL_LIST_FIELDS if chosen.answers or chosen.content in ANSWER_FIELDS else ()
+    is_answer = chosen.answers or chosen.content in ANSWER_FIELDS
+    lists = CALL_LIST_FIELDS if is_answer else ()
     other = next((key for key in lists if data.get(key) and isinstance(data[key], (list, dict))), None)
     if other is None and chosen.content in FINAL_ANSWER_FIELDS:
         other = next((key for key in RUN_FIELDS if key in data and _runs_tools(data[key])), None)
+    if other is None and is_answer and not isinstance(data, FrameworkRecord):
+        runs = (key for key in data if key != chosen.content and key not in _PROMPT_FIELDS)
+        run = next((key for key in runs if _is_calling_conversation(data[key])), None)
+        other = run if run is not None and _calls_nothing(value) else None
     if other is None:
         return value
     raise _no_plan_error(
         f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --field text"
     )
+
+
+def _calls_nothing(value: Any) -> bool:
+    """Whether a text or a message can be read and calls no tool."""
+    if not isinstance(value, (str, dict)):
+        return False
+    try:
+        return not parse(value).calls
+    except ParseError:
+        return False
+
+
+def _is_calling_conversation(value: Any) -> bool:
+    """Whether a value is a conversation that calls tools, and no prompt: its last word is not the user's."""
+    if not isinstance(value, (list, dict)):
+        return False
+    try:
+        talk = read_conversation(join_messages(value))
+        if talk is None:
+            return False
+        last = talk.heard[-1] if talk.heard and talk.heard[-1].after == len(talk.turns) else None
+        return (last is None or last.who in TOOL_ROLES) and bool(parse(talk.data).calls)
+    except ParseError:
+        return False
 
 
 def join_turns(turns: list[Any]) -> list[Any] | str | None:
@@ -360,7 +394,10 @@ FINAL_ANSWER_FIELDS = ("response", "completion", "text", "answer", "result", "ou
 RUN_FIELDS = ("intermediate_steps", "trajectory", "sources", "steps", "trace")
 """Fields in which it has the tools that it ran."""
 
-_CALL_SOURCE_FIELDS = frozenset({*CALL_LIST_FIELDS, *RUN_FIELDS})
+_PROMPT_FIELDS = frozenset({
+    *GOLD_FIELDS, *FALLBACK_GOLD_FIELDS, "question", "query", "input", "inputs", "prompt", "examples",
+})  # fmt: skip
+"""Fields in which a conversation is no run: the model was given it, or should have it."""
 
 
 def _runs_tools(value: Any, depth: int = 0) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -12,9 +11,16 @@ from planner_eval.base.errors import AnswerError, LimitError, ParseError
 from planner_eval.base.json_text import LARK_CHARS, ObjectSpans, loads_if_json, unwrap_single
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import JsonObject
+from planner_eval.base.text import JsonObject, shorten
 from planner_eval.plan.linking import link
-from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, no_call_remark
+from planner_eval.plan.model import (
+    UNREAD_CALL,
+    Diagnostic,
+    RawCall,
+    RawPlan,
+    may_tell_unread_call,
+    no_call_remark,
+)
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.answers import (
     CUT_REASONS,
@@ -42,6 +48,7 @@ from planner_eval.reading.dialects.conversations.wrappers import (
 from planner_eval.reading.dialects.detect import detect_data, may_hold_call
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import remove_call_spans
+from planner_eval.reading.dialects.finding.repeats import call_signatures, repeated_calls_note
 from planner_eval.reading.dialects.programs.program import shift_names
 
 if TYPE_CHECKING:
@@ -326,11 +333,14 @@ def read(
     """
     turns = select_turns(source.talk.turns, which)
     name, raw, sizes = _read_listed_calls(source, turns, dialect, limits)
-    spoken = [(turn.spoken or not any(sizes)) and bool(turn.words) for turn in turns]
+    spoken = [
+        bool(turn.words) and (turn.spoken or not any(sizes) or (not size and may_hold_call(turn.words)))
+        for turn, size in zip(turns, sizes, strict=True)
+    ]
     if any(spoken):
         spoken_dialect, raw = _read_turns_with_prose(turns, spoken, (raw, sizes), words)
         name = spoken_dialect if spoken_dialect is not None and not any(sizes) else name
-    notes = [*source.talk.notes, *raw.notes, *_note_unlisted_calls(turns, spoken, raw, words)]
+    notes = [*source.talk.notes, *raw.notes, *_note_unlisted_calls(turns, sizes, raw, words)]
     if not raw.calls and not any(note.code == "plan.no_call" for note in notes):
         notes.append(no_call_remark("the assistant calls no tool"))
     if len(turns) > 1:
@@ -436,18 +446,34 @@ def _read_listed_calls(
 
 
 def _note_unlisted_calls(
-    turns: tuple[Turn, ...], spoken: list[bool], raw: RawPlan, words: ProseReader
+    turns: tuple[Turn, ...], sizes: list[int], raw: RawPlan, words: ProseReader
 ) -> Iterator[Diagnostic]:
     """What the text of turns calls that list calls, and list others: it was not read."""
-    listed = {(call.name, repr(call.arguments)) for call in raw.calls}
-    for turn, is_spoken in zip(turns, spoken, strict=True):
-        if is_spoken or not turn.words or not may_hold_call(turn.words):
+    signatures = _signatures(raw.calls)
+    for turn, size in zip(turns, sizes, strict=True):
+        if not size or turn.spoken or not turn.words or not may_hold_call(turn.words):
             continue
-        with suppress(ParseError):
-            unlisted = [c for c in words(turn.words).raw.calls if (c.name, repr(c.arguments)) not in listed]
-            if unlisted:
-                message = f"the text beside the listed calls has others, not read: {unlisted[0].name}"
-                yield Diagnostic("find.text", message, "warning")
+        try:
+            spoken_raw = words(turn.words).raw
+        except ParseError:
+            yield _unread_words_note(turn.words)
+            continue
+        yield from (note._replace(span=None) for note in spoken_raw.notes if may_tell_unread_call(note))
+        unlisted = [call for call in spoken_raw.calls if not _signatures((call,)) <= signatures]
+        if unlisted:
+            yield _unread_words_note(unlisted[0].name)
+
+
+def _unread_words_note(text: str) -> Diagnostic:
+    """That a turn's text beside calls that are listed may hold another."""
+    message = f"in the text beside the listed calls, what {UNREAD_CALL} was not read: {shorten(text, 60)!r}"
+    return Diagnostic("find.text", message, "warning")
+
+
+def _signatures(calls: tuple[RawCall, ...]) -> set[str]:
+    """A text for each call, equal where tool and values are: prose may give arguments by position."""
+    nameless = (replace(call, arguments=tuple(("", value) for _, value in call.arguments)) for call in calls)
+    return set(call_signatures(RawPlan(tuple(nameless))))
 
 
 _SMALL_TEXT_LENGTH, _BRIEF_TEXT_LENGTH = 10_000, 200
@@ -493,7 +519,7 @@ def _read_turns_with_prose(
         call_index += sizes[number]
         if not spoken[number]:
             continue
-        dialect, spoken_raw = words(turn.words)
+        dialect, spoken_raw = _read_words(turn, raw, words)
         if spoken_raw.calls:
             name, spoken_turns, answer = name or dialect, spoken_turns + 1, answer or spoken_raw.answer
         spoken_raw = remove_call_spans(
@@ -503,8 +529,11 @@ def _read_turns_with_prose(
         spoken_calls = tuple(
             replace(call, turn=number + 1) if len(turns) > 1 else call for call in spoken_calls
         )
-        if spoken_raw.calls or len(turns) == 1:
-            notes += [n if n.call is None else n._replace(call=n.call + len(calls)) for n in spoken_raw.notes]
+        notes += [
+            note if note.call is None else note._replace(call=note.call + len(calls))
+            for note in spoken_raw.notes
+            if note.code != "plan.no_call" or len(turns) == 1
+        ]
         calls += assign_recorded_answers(spoken_calls, turn.answers)
     if spoken_turns:
         notes = [note for note in notes if note.code != "plan.no_call"]
@@ -512,6 +541,24 @@ def _read_turns_with_prose(
             Diagnostic("find.said", "the calls were read from the text of the assistant's answer", "info")
         )
     return name, RawPlan(tuple(calls), answer, tuple(notes))
+
+
+def _read_words(turn: Turn, listed: RawPlan, words: ProseReader) -> RecognisedPlan:
+    """The calls that a turn says; beside listed calls it is only told of words that say these again.
+
+    Raises:
+        ParseError: they cannot be read, and no turn lists calls.
+    """
+    try:
+        recognised = words(turn.words)
+    except ParseError:
+        if turn.spoken or not listed.calls:
+            raise
+        return RecognisedPlan("", RawPlan((), None, (_unread_words_note(turn.words),)))
+    calls = recognised.raw.calls
+    if listed.calls and calls and _signatures(calls) <= _signatures(listed.calls):
+        return RecognisedPlan("", RawPlan((), None, (repeated_calls_note(len(calls), None),)))
+    return recognised
 
 
 # ----------------------------------------------------------------------

@@ -113,7 +113,7 @@ def find_repeats(runs: Sequence[RawPlan]) -> list[bool]:
     return repeated
 
 
-def repeated_calls_note(count: int, span: Span) -> Diagnostic:
+def repeated_calls_note(count: int, span: Span | None) -> Diagnostic:
     """What is said of calls that count once."""
     message = f"{count} repeated calls count once" if count > 1 else "a repeated call counts once"
     return Diagnostic("find.restated", message, "info", span=span)
