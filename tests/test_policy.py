@@ -26,6 +26,7 @@ from planner_eval.comparison.policy.values import COMPARE, LEAF_NORMALISERS, NOT
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import Record
+from planner_eval.reading.trace_times import recorded_run
 from tests.build import edges, plan
 from tests.conftest import ROOT, examples, tabled, tables
 from tests.inside import planeval
@@ -720,15 +721,16 @@ def test_a_policy_says_which_calls_count(text: str, same: bool, tmp_path: Path) 
     assert pe.diff("buy(#y='2')", "buy(#y='2')", policy).same
 
 
-def test_a_failed_call_need_not_count() -> None:
-    pred = [
-        {"name": "buy", "arguments": {"y": 1}, "result": "Error: sold out"},
-        {"name": "buy", "arguments": {"y": 2}, "result": "bought"},
-    ]
-    gold = [{"name": "buy", "arguments": {"y": 2}}]
+@tabled("answer, failed")
+def test_a_failed_call_need_not_count(answer: dict[str, Any], failed: bool) -> None:
+    calls = [{"id": str(y), "name": "buy", "arguments": {"y": y}} for y in (1, 2)]
+    pred = [{"role": "assistant", "tool_calls": calls}, {"role": "tool", "tool_call_id": "1", **answer}]
     free = replace(pe.Policy(), failed="free")
-    assert (pe.diff(pred, gold).same, pe.diff(pred, gold, free).same) == (False, True)
-    assert not pe.diff(pred[:1], gold, free).same
+    assert (pe.diff(pred, calls[1:]).same, pe.diff(pred, calls[1:], free).same) == (False, failed)
+    assert not pe.diff(calls[:1], calls[1:], free).same
+    run = recorded_run(pe.parse(pred), pred)
+    assert run is not None
+    assert (run.tools[0].error is not None, run.tools[1].error) == (failed, None)
 
 
 @tabled("text, message")

@@ -84,7 +84,7 @@ def link(
         linked.append(
             Call(
                 ids[i], call.name, arguments, call.app, call.returns, call.span,
-                call.spans, call.result, call.has_result, call.turn,
+                call.spans, call.result, call.has_result, call.turn, call.failed,
             )
         )  # fmt: skip
     calls = tuple(linked)

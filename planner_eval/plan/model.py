@@ -99,6 +99,7 @@ class RawCall:
         spans: Where each argument stands, as many as there are arguments, when the parser knows.
         result: What the tool answered, in notations that record it; ``MISSING`` otherwise.
         turn: As for :class:`Call`.
+        failed: As for :class:`Call`.
     """
 
     name: str
@@ -112,6 +113,7 @@ class RawCall:
     result: Value = None
     has_result: bool = False
     turn: int | None = None
+    failed: bool = False
 
 
 class RawPlan(NamedTuple):
@@ -225,6 +227,7 @@ class Call:
         result: The recorded answer of the tool if ``has_result``; side data.
         turn: The turn of the assistant that makes the call, counted from 1, where a conversation has
             several; side data.
+        failed: Whether what records the answer marks it as a failure; side data.
 
     >>> import planner_eval as pe
     >>> call = pe.parse("Hotels: [h = search(#city='Rome')]").calls[0]
@@ -242,6 +245,7 @@ class Call:
     result: Value = field(default=None, compare=False)
     has_result: bool = field(default=False, compare=False)
     turn: int | None = field(default=None, compare=False)
+    failed: bool = field(default=False, compare=False)
 
     @property
     def tool(self) -> str:

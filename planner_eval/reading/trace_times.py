@@ -9,13 +9,13 @@ from typing import Any
 from planner_eval.base.errors import PlanevalError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Call, Plan
-from planner_eval.reading.dialects.conversations.answers import failed_calls
 from planner_eval.reading.dialects.conversations.spans import (
     END_TIME_KEYS,
     START_TIME_KEYS,
     attributes_of,
     decode_attribute,
     exported_spans,
+    find_span_error,
     id_of,
     messages_of,
     nest_attributes,
@@ -24,7 +24,6 @@ from planner_eval.reading.dialects.conversations.spans import (
     read_time,
     sort_by_time,
     spans_in,
-    tool_message,
     value_at_path,
 )
 from planner_eval.reading.dialects.conversations.traces import spans_of
@@ -140,7 +139,7 @@ def recorded_run(plan: Plan, data: Any = None) -> Run | None:
     """
     if not any(call.has_result for call in plan.calls):
         return None
-    turns, failed = _turns(data, plan)
+    turns = _turns(data, plan)
     spans: list[Span] = []
     clock = 0
     left = list(enumerate(plan.calls))
@@ -150,12 +149,12 @@ def recorded_run(plan: Plan, data: Any = None) -> Run | None:
             spans.append(Span(None, None, "model", "", None, clock, clock + 1, said=turn.words))
         while left and left[0][1].turn in (number, None):
             position, call = left.pop(0)
-            spans.append(_recorded_span(position, call, clock, marked=position in failed))
+            spans.append(_recorded_span(position, call, clock))
             if not turn.answers:  # those that follow a message are of calls at once
                 clock += _TURN_TICKS
     for position, call in left:
         clock += _TURN_TICKS
-        spans.append(_recorded_span(position, call, clock, marked=position in failed))
+        spans.append(_recorded_span(position, call, clock))
     return Run(tuple(spans), timed=False)
 
 
@@ -163,49 +162,79 @@ _TURN_TICKS = 2
 """A call begins when its turn does and ends before the next one."""
 
 
-def _turns(data: Any, plan: Plan) -> tuple[tuple[Turn, ...], frozenset[int]]:
-    """The turns of the conversation that a plan is all of, and the calls that its messages call failed."""
+def _turns(data: Any, plan: Plan) -> tuple[Turn, ...]:
+    """The turns of the conversation that a plan is all of."""
     try:
         talk = read_conversation(data) if isinstance(data, (dict, list)) else None
-        turns = talk.turns if talk is not None else ()
-        failed = failed_calls([item for turn in turns for item in (*turn.items, *turn.answers)])
     except PlanevalError:
-        return (), frozenset()
-    numbered = len(turns) == 1 or all(call.turn is not None for call in plan.calls)
-    return turns if numbered else (), failed if numbered else frozenset()
+        return ()
+    turns = talk.turns if talk is not None else ()
+    return turns if len(turns) == 1 or all(call.turn is not None for call in plan.calls) else ()
 
 
-def _recorded_span(position: int, call: Call, start: int, *, marked: bool) -> Span:
-    error = _describe_failure(call.result, marked=marked) if call.has_result else None
-    return Span(None, None, "tool", call.tool, position, start, start + 1, error)
+def _recorded_span(position: int, call: Call, start: int) -> Span:
+    return Span(None, None, "tool", call.tool, position, start, start + 1, describe_failure(call))
 
 
 def is_failed(call: Call) -> bool:
-    """Whether the recorded answer of a call says that it failed.
+    """Whether the recorded answer of a call, or what records it, says that the call failed.
 
     >>> [is_failed(Call("a", "f", (), result=text, has_result=True)) for text in ("Error: no seat", "sold")]
     [True, False]
     """
-    return call.has_result and _describe_failure(call.result, marked=False) is not None
+    return describe_failure(call) is not None
 
+
+def describe_failure(call: Call) -> str | None:
+    """How a call failed, in the words of its recorded answer; None where it did not.
+
+    >>> describe_failure(Call("a", "f", (), result="no such city", has_result=True, failed=True))
+    'no such city'
+    """
+    words = _find_error(call.result) if call.has_result else None
+    if words is None and not call.failed:
+        return None
+    words = words or call.result
+    return words if isinstance(words, str) and words else json.dumps(words, ensure_ascii=False, default=str)
+
+
+def _find_error(result: Any) -> Any:
+    """The part of a tool's answer that says that the call failed; None where none does."""
+    if isinstance(result, str):
+        text = decode_attribute(result)
+        if text is not result:
+            return _find_error(text)
+        return result if _FAILURE.match(result) else None
+    if isinstance(result, list):
+        return _find_error(result[0]) if len(result) == 1 else None
+    if not isinstance(result, dict):
+        return None
+    if len(result) == 1 and not result.keys().isdisjoint(_WRAPPING_KEYS):
+        return _find_error(*result.values())
+    error = result.get("error")
+    if error and not isinstance(error, float) and not (isinstance(error, str) and _NO_ERROR.fullmatch(error)):
+        return error if isinstance(error, str) else result
+    return result if str(result.get("status")).lower() == "error" or result.get("isError") is True else None
+
+
+_WRAPPING_KEYS = ("result", "output")
+"""Keys under which Gemini's and MCP's packages put an answer that is a text."""
 
 _FAILURE = re.compile(
-    r"\s*+(?:[\w.]{0,60}(?:error|exception)\b[^:\n]{0,80}:|traceback \(most recent call last\))", re.I
+    r"\s*+(?:(?-i:[\w.]{0,60}\w(?:Error|Exception)\b)[^:\n]{0,80}:"
+    r"|(?:error|exception)(?:\s+(?:code\s+)?\d+[^:\n]{0,40}|\s*\([^()\n]{0,60}\)|\s+(?:at|code|during|from"
+    r"|in (?:tool|function|call)|occurred|on|when|while|(?:call|connect|creat|delet|execut|fetch|gett|invok"
+    r"|load|open|pars|process|read|retriev|runn|search|send|updat|writ)ing)\b[^:\n]{0,80})?\s*:"
+    r"|an error (?:has )?occurred\b|traceback \(most recent call last\))",
+    re.I,
 )
-"""How the text of a failure begins: "Error: …", "ValueError: …", "Error executing tool f: …"."""
+"""How the text of a failure begins: "Error: …", "ValueError: …", "Error executing tool f: …".
 
+A title such as "Error handling: a guide" is none.
+"""
 
-def _describe_failure(result: Any, *, marked: bool) -> str | None:
-    """How a call failed by its answer, in the answer's words; None where it did not."""
-    words = result
-    if isinstance(result, dict):
-        words = result.get("error")
-        failed = bool(words) or result.get("status") == "error" or result.get("isError") is True
-    else:
-        failed = isinstance(result, str) and _FAILURE.match(result) is not None
-    if not (failed or marked):
-        return None
-    return words if isinstance(words, str) and words else json.dumps(result, ensure_ascii=False, default=str)
+_NO_ERROR = re.compile(r"\s*+(?:no(?:ne| errors?)?|null|n/?a|ok|false|success|0)?\.?\s*+", re.I)
+"""What stands for an error where there was none."""
 
 
 def _call_positions(data: Any, plan: Plan) -> dict[int, int]:
@@ -232,7 +261,7 @@ def _build_span(
         call,
         read_time(item, START_TIME_KEYS),
         read_time(item, END_TIME_KEYS),
-        _find_span_error(item, attribute_tree),
+        find_span_error(item),
         "" if kind == "tool" else _output_text(item, attribute_tree),
         _has_local_parent(item, attribute_tree),
     )
@@ -296,38 +325,6 @@ _REFUSAL_PATTERNS = (
 def _is_refused(text: str, name: str) -> bool:
     """Whether a framework said somewhere in a trace that it has no such tool."""
     return any(re.search(pattern.format(re.escape(name)), text, re.I) for pattern in _REFUSAL_PATTERNS)
-
-
-def _find_span_error(item: dict[str, Any], attribute_tree: dict[str, Any]) -> str | None:
-    """How a span failed; None where it did not."""
-    status = item.get("status")
-    code = status.get("status_code", status.get("code")) if isinstance(status, dict) else None
-    if code == 2 or "ERROR" in str(code).upper():
-        words = status.get("message") or status.get("description") if isinstance(status, dict) else None
-        return str(words or _exception_message(item) or "its status is ERROR")
-    error = item.get("error")
-    if isinstance(error, dict):
-        inner = error.get("data")
-        words = inner.get("error") if isinstance(inner, dict) else None
-        return str(words or error.get("message") or error)
-    if error:
-        return str(error)
-    output = value_at_path(attribute_tree, "output", "value")
-    answer = tool_message(
-        decode_attribute(
-            output if output is not None else value_at_path(attribute_tree, "mlflow", "spanOutputs")
-        )
-    )
-    return str(answer["content"]) if answer is not None and answer.get("status") == "error" else None
-
-
-def _exception_message(item: dict[str, Any]) -> str | None:
-    """What the exception that a span recorded says."""
-    for event in reversed(item.get("events") or ()) if isinstance(item.get("events"), list) else ():
-        if isinstance(event, dict) and event.get("name") == "exception":
-            message = attributes_of(event).get("exception.message")
-            return str(message) if message else None
-    return None
 
 
 _OUTPUT_KEYS = ("gen_ai.output.messages", "output.value", "mlflow.spanOutputs")

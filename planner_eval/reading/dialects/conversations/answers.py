@@ -19,9 +19,6 @@ from planner_eval.reading.dialects.conversations.messages import (
     CALL_LIST_KEYS,
     CONTAINER_KEYS,
     ID_KEYS,
-    WRAPPER_KEYS,
-    call_items,
-    find_name_key,
     is_call,
     is_structure,
     is_tool_result_type,
@@ -114,7 +111,9 @@ def assign_answers(calls: tuple[RawCall, ...], answers: list[Answer]) -> tuple[R
         return calls
     answered = list(calls)
     for position, answer in _answers_by_call(calls, answers).items():
-        answered[position] = replace(answered[position], result=answer.value, has_result=True)
+        answered[position] = replace(
+            answered[position], result=answer.value, has_result=True, failed=answer.failed
+        )
     return tuple(answered)
 
 
@@ -138,35 +137,6 @@ def _answers_by_call(calls: Sequence[RawCall], answers: list[Answer]) -> dict[in
             left.remove(first)
             by_call[first] = answer
     return by_call
-
-
-def failed_calls(data: Any) -> frozenset[int]:
-    """The positions of the calls of a conversation whose answers say, beside their content, that they failed.
-
-    Args:
-        data: The conversation, as JSON data.
-
-    >>> call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
-    >>> answer = {"type": "tool_result", "tool_use_id": "t1", "content": "no such city", "is_error": True}
-    >>> failed_calls([{"role": "assistant", "content": [call]}, {"role": "user", "content": [answer]}])
-    frozenset({0})
-    """
-    conversation = _ConversationAnswers()
-    _collect_answers(data, conversation)
-    if not any(answer.failed for answer in conversation.answers):
-        return frozenset()
-    calls = [_call_in_brief(item) for item in call_items(data)]
-    by_call = _answers_by_call(calls, conversation.answers)
-    return frozenset(position for position, answer in by_call.items() if answer.failed)
-
-
-def _call_in_brief(item: JsonObject) -> RawCall:
-    """A call's name and id."""
-    inner = next((item[key] for key in WRAPPER_KEYS if isinstance(item.get(key), dict)), item)
-    key = find_name_key(inner)
-    ids = (source.get(key) for source in (item, inner) for key in ID_KEYS)
-    label = next((str(value) for value in ids if isinstance(value, (str, int))), None)
-    return RawCall(str(inner[key]) if key is not None else "", label=label)
 
 
 def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
@@ -193,7 +163,7 @@ def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
         tool = answer.get("name") if label is None else None
         tool_name = tool if isinstance(tool, str) else None
         messages = conversation.calls.setdefault(label, []) if label is not None else []
-        failed = _says_failed(data) or _says_failed(answer)
+        failed = says_failed(data) or says_failed(answer)
         conversation.answers.append(
             Answer(decode_answer(value), label, messages, len(messages), tool_name, failed)
         )
@@ -206,9 +176,19 @@ def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
         conversation.calls.setdefault(label, []).append(conversation.message)
 
 
-def _says_failed(answer: JsonObject) -> bool:
-    """Whether a tool's message says that the call failed: Anthropic's and MCP's mark, others' status."""
-    return answer.get("is_error") is True or answer.get("isError") is True or answer.get("status") == "error"
+def says_failed(answer: JsonObject) -> bool:
+    """Whether a tool's message, or a call with its output, is marked as failed, whatever the output says.
+
+    >>> says_failed({"type": "tool_result", "content": "no such city", "is_error": True})
+    True
+    """
+    if any(answer.get(key) == mark for key, mark in _FAILURE_MARKS) or answer.get("error"):
+        return True
+    output = answer.get("output")
+    return isinstance(output, dict) and str(output.get("type")).startswith("error-")  # of Vercel's AI SDK
+
+
+_FAILURE_MARKS = (("is_error", True), ("isError", True), ("status", "error"), ("state", "output-error"))
 
 
 def _is_tool_answer(data: JsonObject, answer: JsonObject) -> bool:
@@ -231,7 +211,7 @@ def decode_answer(value: Any) -> Any:
         case [{"json": data}]:
             return data
     if isinstance(value, dict) and value.keys() == {"type", "value"}:
-        return value["value"]
+        return decode_answer(value["value"])
     if isinstance(value, str) and value[:1] in ("{", "[") and len(value) < 1_000_000:
         try:
             decoded = decode_whole(value)

@@ -331,6 +331,43 @@ def trace_id_of(item: JsonObject) -> str | None:
     return trace_id if isinstance(trace_id, str) and trace_id else None
 
 
+def find_span_error(item: JsonObject) -> str | None:
+    """How a span failed; None where it did not.
+
+    >>> find_span_error({"name": "execute_tool f", "status": {"code": 2, "message": "no such city"}})
+    'no such city'
+    """
+    status = item.get("status")
+    code = status.get("status_code", status.get("code")) if isinstance(status, dict) else None
+    if code == 2 or "ERROR" in str(code).upper():
+        words = status.get("message") or status.get("description") if isinstance(status, dict) else None
+        return str(words or _exception_message(item) or "its status is ERROR")
+    error = item.get("error")
+    if isinstance(error, dict):
+        inner = error.get("data")
+        words = inner.get("error") if isinstance(inner, dict) else None
+        return str(words or error.get("message") or error)
+    if error:
+        return str(error)
+    attribute_tree = nest_attributes(item)
+    output = value_at_path(attribute_tree, "output", "value")
+    answer = tool_message(
+        decode_attribute(
+            output if output is not None else value_at_path(attribute_tree, "mlflow", "spanOutputs")
+        )
+    )
+    return str(answer["content"]) if answer is not None and answer.get("status") == "error" else None
+
+
+def _exception_message(item: JsonObject) -> str | None:
+    """What the exception that a span recorded says."""
+    for event in reversed(item.get("events") or ()) if isinstance(item.get("events"), list) else ():
+        if isinstance(event, dict) and event.get("name") == "exception":
+            message = attributes_of(event).get("exception.message")
+            return str(message) if message else None
+    return None
+
+
 # ----------------------------------------------------------------------
 # Spans taken apart by the traces that they belong to.
 def group_by_trace(items: Iterable[JsonObject]) -> dict[str | None, list[JsonObject]]:

@@ -14,11 +14,17 @@ from planner_eval.base.limits import Limits, check_calls
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
-from planner_eval.reading.dialects.conversations.answers import Answer, assign_answers, decode_answer
+from planner_eval.reading.dialects.conversations.answers import (
+    Answer,
+    assign_answers,
+    decode_answer,
+    says_failed,
+)
 from planner_eval.reading.dialects.conversations.spans import (
     are_linked,
     attributes_of,
     decode_attribute,
+    find_span_error,
     has_tool_run,
     have_no_call_requests,
     nest_attributes,
@@ -76,7 +82,10 @@ def dialect(row: Wrapper) -> Dialect:
             refuse_several_runs(data)
         items = sort_by_time(list(kind.find(data)))
         check_calls(len(items), limits)
-        calls = tuple(kind.call(item, i, notes) for i, item in enumerate(items))
+        calls = tuple(
+            replace(kind.call(item, i, notes), failed=find_span_error(item) is not None)
+            for i, item in enumerate(items)
+        )
         if not calls and kind.no_tool_reason(data) is None:
             raise ParseError(f"found no {row.title.split(':')[0]}", code="parse.shape", dialect=row.name)
         if row.shape == "mcp":
@@ -246,9 +255,10 @@ def _assign_answers(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...
             seen[label] += 1
             continue
         content = item.get("result", item.get("error"))
+        failed = says_failed(item) or (isinstance(content, dict) and says_failed(content))
         if isinstance(content, dict):
             content = content.get("structuredContent", content.get("content", content))
-        answers.append(Answer(decode_answer(content), label, range(seen[label]), seen[label]))
+        answers.append(Answer(decode_answer(content), label, range(seen[label]), seen[label], None, failed))
     return assign_answers(calls, answers)
 
 

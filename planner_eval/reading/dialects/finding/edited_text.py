@@ -126,7 +126,7 @@ class TextView:
         spans = tuple(map(self.span, call.spans))
         return RawCall(
             call.name, call.arguments, call.app, call.label, call.binds, call.returns,
-            span, spans, call.result, call.has_result,
+            span, spans, call.result, call.has_result, call.turn, call.failed,
         )  # fmt: skip
 
     def place_note(self, note: Diagnostic) -> Diagnostic:

@@ -19,6 +19,7 @@ from planner_eval.reading.dialects.conversations.answers import (
     assign_recorded_answers,
     decode_answer,
     note_repeated_keys,
+    says_failed,
 )
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
@@ -87,7 +88,7 @@ def bind_label(call: RawCall, label: str) -> RawCall:
     """A call whose result a label names."""
     return RawCall(
         call.name, call.arguments, call.app, label, ((label, ()),), call.returns,
-        call.span, call.spans, call.result, call.has_result,
+        call.span, call.spans, call.result, call.has_result, call.turn, call.failed,
     )  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def read_call(
     arguments = arguments_of(content, position, text)
     _note_ignored(inner, (name_key, argument_key), position, notes)
     name, arguments = _split_call_name(inner[name_key], arguments, position, notes)
-    answer = _result_key(item, argument_key) if "output" in item else "result"
+    answer = _result_key(item, argument_key)
     return RawCall(
         name,
         tuple((key, convert(value)) for key, value in arguments) if convert else arguments,
@@ -133,8 +134,9 @@ def read_call(
         returns=tuple([r for r in inner.get("returns") or () if isinstance(r, str)]),
         span=locations.span(item) if locations else None,
         spans=locations.members(content) if locations else (),
-        result=decode_answer(item.get(answer)) if answer == "output" else item.get("result"),
+        result=item.get("result") if answer == "result" else decode_answer(item[answer]),
         has_result=answer in item,
+        failed=says_failed(item),
     )
 
 
@@ -158,13 +160,22 @@ def _argument_key(item: JsonObject, name_key: str | None) -> str | None:
 
 
 def _result_key(item: JsonObject, argument_key: str | None) -> str:
-    """The key under which a call holds its result: `output` in DeepEval's and in calls of MCP's tools."""
+    """The key under which a call holds its result: `output` in DeepEval's and in calls of MCP's tools.
+
+    Where one of these failed, it has an error in its place.
+    """
+    if item.keys().isdisjoint(_OUTPUT_KEYS):
+        return "result"
     has_output = (
         item.get("type") in ("mcp_call", "dynamic-tool")
         or argument_key in ("input_parameters", "inputParameters")
         or tool_of_ui_part(item) is not None
     )
-    return "output" if has_output and item["output"] is not None else "result"
+    keys = (key for key in _OUTPUT_KEYS if item.get(key) is not None) if has_output else iter(())
+    return next(keys, "result")
+
+
+_OUTPUT_KEYS = ("output", "error", "errorText")
 
 
 def _describe_missing(item: JsonObject, name_key: str | None) -> str:
