@@ -28,7 +28,14 @@ from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.fields import choose_content, non_null_fields
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, GOLD_TERMS, Record, is_stored, read_plan
+from planner_eval.reading.files.record import (
+    GOLD_COMPANION_FIELDS,
+    GOLD_TERMS,
+    JoinedTurns,
+    Record,
+    is_stored,
+    read_plan,
+)
 
 _MISSPELLING_LIKENESS = 0.9
 """How alike a field's name and one of ours are that is meant to be it: ``options`` is another word."""
@@ -74,7 +81,7 @@ def describe_prose_gold(source: Any, plan: Plan) -> str | None:
     '"to be done" holds no call: a gold plan without calls is written []'
     >>> describe_prose_gold("[]", parse("[]"))
     """
-    if plan.calls or plan.answer is not None or isinstance(source, Plan):
+    if plan.calls or plan.answer is not None or isinstance(source, (Plan, JoinedTurns)):
         return None
     from planner_eval.reading.dialects.finding.answers import is_empty_call_list
 

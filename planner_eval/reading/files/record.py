@@ -12,6 +12,9 @@ from planner_eval.base.json_text import Decoded
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import printable
 from planner_eval.plan.model import Plan
+from planner_eval.reading.dialects.conversations.messages import is_call
+from planner_eval.reading.dialects.conversations.turns import select_turns
+from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.dialects.read import TurnChoice, parse
 
 if TYPE_CHECKING:
@@ -46,6 +49,49 @@ class JoinedTurns(list[Any]):
     def __init__(self, calls: Iterable[Any] = (), turns: Sequence[Any] = ()) -> None:
         super().__init__(calls)
         self.turns = turns
+
+    def select(self, turn: TurnChoice) -> Any:
+        """The calls, or texts, of one turn.
+
+        Raises:
+            AnswerError: there is no such turn.
+        """
+        return join_turns(list(select_turns(tuple(self.turns), turn)))
+
+
+def join_turns(turns: list[Any]) -> list[Any] | str | None:
+    """The calls of a conversation that is a list of turns, as BFCL has it; words beside calls call nothing.
+
+    Args:
+        turns: Turns, of which each is a list of calls, of texts, or of steps that are lists of these.
+
+    Returns:
+        The calls of all turns; where they are no data, the texts. None where the turns hold something else.
+
+    Source: bfcl-eval, ``model_handler/base_handler.py`` (``all_model_response``).
+
+    >>> join_turns([["f(a=1)", "g()"], [], ["h()"]])
+    ['f(a=1)', 'g()', 'h()']
+    >>> join_turns([[[{"f": "{}"}], ["Done."]], [[{"g": "{}"}]]]), join_turns([[["Which city?"]]])
+    ([{'f': '{}'}, {'g': '{}'}], 'Which city?')
+    >>> join_turns([["f", {"a": 1}]]), join_turns([[[["f()"]]]])
+    (None, None)
+    """
+    items: list[Any] = []
+    for turn in turns:
+        worded = any(isinstance(step, str) for step in turn)
+        for step in turn:
+            if worded and isinstance(step, dict) and not (is_call(step) or "role" in step):
+                return None  # a tool's name and its arguments, one beside the other
+            items += step if isinstance(step, list) else [step]
+    items = [item for item in items if item is not None]
+    texts = [item for item in items if isinstance(item, str)]
+    calls = [item for item in items if isinstance(item, dict)]
+    if len(texts) + len(calls) < len(items):
+        return None
+    if calls:
+        return calls if all(is_prose(text) or not text.strip() for text in texts) else items
+    return "\n".join(texts) if any(map(is_prose, texts)) else texts
 
 
 class Record(NamedTuple):
@@ -151,6 +197,8 @@ def read_plan(record: Record, **options: Any) -> Plan:
         options["dialect"] = record.dialect
     if record.turn is not None and options.get("turn") is None:
         options["turn"] = record.turn
+    if isinstance(source, JoinedTurns) and options.get("turn") is not None:
+        source = source.select(options["turn"])
     if record.infer is not False and not options.get("infer"):
         options["infer"] = record.infer
     return parse(source if record.values is None else Decoded(source, record.values), **options)

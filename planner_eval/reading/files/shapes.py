@@ -35,7 +35,6 @@ from planner_eval.reading.dialects.conversations.wrappers import (
     holds_output_messages,
 )
 from planner_eval.reading.dialects.finding.segments import begins_call
-from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.fields import (
     ABSENT,
@@ -53,7 +52,7 @@ from planner_eval.reading.files.fields import (
     value_at,
 )
 from planner_eval.reading.files.frameworks import FrameworkRecord, framework_of
-from planner_eval.reading.files.record import JoinedTurns
+from planner_eval.reading.files.record import JoinedTurns, join_turns
 
 
 class ChosenFields(NamedTuple):
@@ -354,41 +353,6 @@ def _is_calling_conversation(value: Any) -> bool:
         return False
 
 
-def join_turns(turns: list[Any]) -> list[Any] | str | None:
-    """The calls of a conversation that is a list of turns, as BFCL has it; words beside calls call nothing.
-
-    Args:
-        turns: Turns, of which each is a list of calls, of texts, or of steps that are lists of these.
-
-    Returns:
-        The calls of all turns; where they are no data, the texts. None where the turns hold something else.
-
-    Source: bfcl-eval, ``model_handler/base_handler.py`` (``all_model_response``).
-
-    >>> join_turns([["f(a=1)", "g()"], [], ["h()"]])
-    ['f(a=1)', 'g()', 'h()']
-    >>> join_turns([[[{"f": "{}"}], ["Done."]], [[{"g": "{}"}]]]), join_turns([[["Which city?"]]])
-    ([{'f': '{}'}, {'g': '{}'}], 'Which city?')
-    >>> join_turns([["f", {"a": 1}]]), join_turns([[[["f()"]]]])
-    (None, None)
-    """
-    items: list[Any] = []
-    for turn in turns:
-        worded = any(isinstance(step, str) for step in turn)
-        for step in turn:
-            if worded and isinstance(step, dict) and not (is_call(step) or "role" in step):
-                return None  # a tool's name and its arguments, one beside the other
-            items += step if isinstance(step, list) else [step]
-    items = [item for item in items if item is not None]
-    texts = [item for item in items if isinstance(item, str)]
-    calls = [item for item in items if isinstance(item, dict)]
-    if len(texts) + len(calls) < len(items):
-        return None
-    if calls:
-        return calls if all(is_prose(text) or not text.strip() for text in texts) else items
-    return "\n".join(texts) if any(map(is_prose, texts)) else texts
-
-
 FINAL_ANSWER_FIELDS = ("response", "completion", "text", "answer", "result", "output")
 """Fields in which an agent's run has the answer that it gives in the end."""
 RUN_FIELDS = ("intermediate_steps", "trajectory", "sources", "steps", "trace")
@@ -442,7 +406,10 @@ SHAPES = (
 )
 """The forms of objects, in the order in which they are asked; what fits none is a :data:`RECORD_SHAPE`."""
 
-_NON_CALL_SHAPES = SHAPES[2:]
+_NON_CALL_SHAPES = (
+    Shape("a message of MCP", lambda data, call: "jsonrpc" in data, call=True),
+    *SHAPES[2:],
+)
 
 
 class Item(NamedTuple):

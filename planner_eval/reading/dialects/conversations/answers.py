@@ -13,7 +13,7 @@ from planner_eval.base.errors import AnswerError, LimitError
 from planner_eval.base.json_text import RepeatedKeyDict, decode_whole, is_nested_too_deep
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import JsonObject, shorten
+from planner_eval.base.text import JsonObject, lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, fold
 from planner_eval.reading.dialects.conversations.messages import (
     CALL_LIST_KEYS,
@@ -148,6 +148,10 @@ def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
     if not isinstance(data, dict):
         return
     conversation.message += "role" in data or "call_id" in data  # the latter is an item of its own
+    responses = tagged_responses(data.get("content")) if "role" in data else []
+    if responses:
+        conversation.answers += responses
+        return
     if data.get("role") == "observation":
         content = data.get("content")
         conversation.answers += [
@@ -160,7 +164,7 @@ def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
         label = next(
             (str(answer[key]) for key in _ANSWER_ID_KEYS if isinstance(answer.get(key), (str, int))), None
         )
-        tool = answer.get("name") if label is None else None
+        tool = answer.get("name", answer.get("tool_name")) if label is None else None
         tool_name = tool if isinstance(tool, str) else None
         messages = conversation.calls.setdefault(label, []) if label is not None else []
         failed = says_failed(data) or says_failed(answer)
@@ -174,6 +178,29 @@ def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
     labels = {str(data[key]) for key in ID_KEYS[:-1] if isinstance(data.get(key), (str, int))}
     for label in labels if labels and is_call(data) else ():
         conversation.calls.setdefault(label, []).append(conversation.message)
+
+
+def tagged_responses(content: Any) -> list[Answer]:
+    """The answers of tools that a message holds as Hermes writes them, in tags, and nothing else.
+
+    >>> [answer] = tagged_responses('<tool_response>{"name": "f", "content": "ok"}</tool_response>')
+    >>> answer.tool, answer.value
+    ('f', 'ok')
+    """
+    if not isinstance(content, str) or _TAGGED_RESPONSES.fullmatch(content) is None:
+        return []
+    answers = []
+    for text in _RESPONSE_TAG.split(content)[1:-1:2]:
+        value = decode_answer(text.strip())
+        is_named = isinstance(value, dict) and value.keys() == {"name", "content"}
+        answers.append(Answer(value["content"], tool=value["name"]) if is_named else Answer(value))
+    return answers
+
+
+_RESPONSE_TAG = lazy_pattern(r"</?tool_response>")
+_TAGGED_RESPONSES = lazy_pattern(
+    r"(?:\s*+<tool_response>(?:[^<]++|<(?!/?tool_response>))*+</tool_response>)++\s*+"
+)
 
 
 def says_failed(answer: JsonObject) -> bool:

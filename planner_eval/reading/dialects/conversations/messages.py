@@ -11,7 +11,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import RepeatedKeyDict
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JsonObject, lazy_pattern, shorten
-from planner_eval.plan.model import Diagnostic
+from planner_eval.plan.model import UNREAD_CALL, Diagnostic
 
 # ----------------------------------------------------------------------
 # Calls in JSON: which object is one, where they stand in messages, and what the tools answered.
@@ -23,7 +23,7 @@ NAME_KEYS = (
 )  # fmt: skip
 ARGUMENT_KEYS = (
     "arguments", "parameters", "args", "input", "params", "param", "rawInput", "input_parameters",
-    "inputParameters", "action_input", "kwargs", "tool_input",
+    "inputParameters", "action_input", "kwargs", "tool_input", "tool_kwargs",
 )  # fmt: skip
 _FINAL_ACTIONS = ("", "Final Answer", "final_answer")
 """Actions of ReAct's JSON form that call nothing."""
@@ -141,9 +141,10 @@ def call_items(data: Any, text: str = "") -> Iterator[JsonObject]:
 def _find_inner_calls(data: JsonObject, text: str) -> Iterator[JsonObject]:
     if not _CALL_LIST_KEY_SET.isdisjoint(data):
         lists = [data[key] for key in CALL_LIST_KEYS if isinstance(data.get(key), list)]
-        for items in lists:
-            yield from call_items(items, text)
+        listed = [call for items in lists for call in call_items(items, text)]
+        yield from listed
         if lists:
+            yield from _unlisted_blocks(data.get("content"), listed)
             return
     if "step" in data and calls_no_tool(data):
         return
@@ -161,6 +162,21 @@ def _find_inner_calls(data: JsonObject, text: str) -> Iterator[JsonObject]:
         )
     if not structures and not _is_non_call(data):
         yield data
+
+
+def _unlisted_blocks(content: Any, listed: list[JsonObject]) -> Iterator[JsonObject]:
+    """The calls among a message's parts that are not in its list, as of tools that the provider runs."""
+    blocks = [block for block in content if is_call(block)] if isinstance(content, list) else []
+    if blocks:
+        marks = set().union(*map(_call_marks, listed))
+        yield from (block for block in blocks if marks.isdisjoint(_call_marks(block)))
+
+
+def _call_marks(call: JsonObject) -> set[str]:
+    """The name and the ids of a call."""
+    inner = _unwrap_call(call)
+    marks = (holder.get(key) for holder in (call, inner) for key in (*ID_KEYS, find_name_key(inner)))
+    return {str(mark) for mark in marks if mark is not None}
 
 
 _CALL_LIST_KEY_SET = frozenset(CALL_LIST_KEYS)
@@ -248,7 +264,8 @@ def find_call_candidates(data: Any) -> CallCandidates:
     [{'name': 'f'}]
     """
     if not isinstance(data, list) or not any(isinstance(item, dict) for item in data):
-        return CallCandidates(data, [*note_unlisted_calls(data)] if isinstance(data, dict) else [])
+        lists_calls = isinstance(data, dict) and not _CALL_LIST_KEY_SET.isdisjoint(data)
+        return CallCandidates(data, [*note_unlisted_calls(data)] if lists_calls else [])
     words = [item for item in data if isinstance(item, str) and not _CALL_START.search(item)]
     steps = [item for item in data if isinstance(item, dict) and "step" in item and calls_no_tool(item)]
     flags = [step["tool"] for step in steps if _is_flag(step.get("tool"))]
@@ -273,21 +290,37 @@ def holds_call(value: Any) -> bool:
 
 
 def note_unlisted_calls(message: JsonObject) -> Iterator[Diagnostic]:
-    """A note on calls that stand beside a message's list of calls, and are none of it."""
-    listed = next((message[key] for key in CALL_LIST_KEYS if message.get(key)), None)
-    if not isinstance(listed, list):
-        return
-    names = [_called_name(item) for item in listed if isinstance(item, dict)]
+    """A note on calls that stand in a message, and neither in a list of its calls nor in its content."""
+    lists = [message[key] for key in CALL_LIST_KEYS if message.get(key)]
+    calls = [call for items in lists for call in (items if isinstance(items, list) else [items])]
+    names = list(map(_called_name, calls))
     for key, value in message.items():
-        calls = filter(is_call, value if isinstance(value, list) else [value]) if holds_call(value) else ()
-        if value is not listed and any(_called_name(call) not in names for call in calls):
-            text = f"the calls under {key!r} beside the list of calls were not read"
-            yield Diagnostic("shape.ignored", text, "warning")
+        call = None if key in _READ_KEYS or any(value is items for items in lists) else _first_call(value)
+        if call is not None and _called_name(call) not in names:
+            text = f"under {key!r} of a message stands what {UNREAD_CALL}, not read: {_called_name(call)}"
+            yield Diagnostic("find.text" if lists else "find.unread", text, "warning")
 
 
-def _called_name(item: JsonObject) -> Any:
-    inner = next((item[key] for key in WRAPPER_KEYS if isinstance(item.get(key), dict)), item)
+_READ_KEYS = frozenset({*CALL_LIST_KEYS, *CONTAINER_KEYS})
+"""Keys of a message under which calls are read."""
+
+
+def _first_call(value: Any) -> JsonObject | None:
+    """A call that a value is, or begins with, or holds in a list of calls."""
+    item = value[0] if isinstance(value, list) and value else value
+    if isinstance(item, dict) and not is_call(item):
+        lists = (item[key] for key in CALL_LIST_KEYS if isinstance(item.get(key), list))
+        item = next((calls[0] for calls in lists if calls), None)
+    return item if is_call(item) and not is_tool_definition(item) else None
+
+
+def _called_name(item: Any) -> Any:
+    inner = _unwrap_call(item) if isinstance(item, dict) else {}
     return inner.get(find_name_key(inner) or "")
+
+
+def _unwrap_call(item: JsonObject) -> JsonObject:
+    return next((item[key] for key in WRAPPER_KEYS if isinstance(item.get(key), dict)), item)
 
 
 _CALL_START = lazy_pattern(r"(?m)^\s*+[\[(]?+[^\W\d][\w.]*+\(\s*+\w++\s*+=")

@@ -196,8 +196,7 @@ class TurnCollector:
         """Take a message of the assistant."""
         if "role" not in message:
             message = {"role": "assistant", **message}
-        if message.get("content") is None and isinstance(message.get("items"), list):  # Semantic Kernel's
-            message = {**message, "content": message["items"]}
+        message = _normalize_message(message)
         content = next((message[key] for key in ("content", "parts") if message.get(key) is not None), None)
         if not isinstance(content, (str, list, type(None))):
             raise wrong_shape_error(content, "the content of a message: a text, or parts")
@@ -206,7 +205,7 @@ class TurnCollector:
             self.turn()
         turn = self.turns[-1]
         turn.state = turn.state or state
-        turn.items.append(_normalize_call_lists(message))
+        turn.items.append(message)
         self.notes += note_unlisted_calls(message)
         self.notes += _note_hosted_code(content)
         turn.texts += texts_of(content)
@@ -222,6 +221,24 @@ def _note_hosted_code(content: Any) -> Iterator[Diagnostic]:
 
 
 # ---------------------------------------------------------------- what a message holds
+def _normalize_message(message: JsonObject) -> JsonObject:
+    """The message with its content and its lists of calls under the usual keys."""
+    parts_key = next((key for key in ("items", "blocks") if isinstance(message.get(key), list)), None)
+    if message.get("content") is None and parts_key is not None:  # Semantic Kernel's, LlamaIndex's
+        content = [_normalize_part(part) for part in message[parts_key]]
+        message = {**{key: value for key, value in message.items() if key != parts_key}, "content": content}
+    extra = message.get("additional_kwargs")  # LangChain's, LlamaIndex's
+    if isinstance(extra, dict) and not any(message.get(key) for key in CALL_LIST_KEYS):
+        message = {**message, **{key: extra[key] for key in CALL_LIST_KEYS if extra.get(key)}}
+    return _normalize_call_lists(message)
+
+
+def _normalize_part(part: Any) -> Any:
+    if not isinstance(part, dict) or "block_type" not in part:
+        return part
+    return {"type" if key == "block_type" else key: value for key, value in part.items()}
+
+
 def _normalize_call_lists(message: JsonObject) -> JsonObject:
     """The message with its calls in lists; some write one call, or the list's JSON text."""
     present = [key for key in CALL_LIST_KEYS if key in message]

@@ -87,17 +87,16 @@ def take_shared(walk: TurnCollector, item: JsonObject) -> None:
 
 def take_framework(walk: TurnCollector, item: JsonObject) -> None:
     """A message of LangChain's, dumped: ``type`` says who speaks."""
-    who, extra = item["type"], item.get("additional_kwargs")
+    who = item["type"]
     if who in ASSISTANT_ROLES:
-        message: JsonObject = {key: item[key] for key in ("content", "tool_calls") if key in item}
+        keys = ("content", "tool_calls", "additional_kwargs")
+        message: JsonObject = {key: item[key] for key in keys if key in item}
         unread = item.get("invalid_tool_calls") or []
         if unread:
             lists = [message.get("tool_calls") or [], unread]
             if not all(isinstance(calls, list) for calls in lists):
                 raise wrong_shape_error(lists, "lists of calls")
             message["tool_calls"] = [call for calls in lists for call in calls]
-        if not message.get("tool_calls") and isinstance(extra, dict):
-            message |= {key: extra[key] for key in ("tool_calls", "function_call") if extra.get(key)}
         walk.said(message, answer_state(item))
     else:
         walk.heard({**item, "role": "tool" if who in TOOL_ROLES else "user"}, who)
@@ -120,6 +119,22 @@ def take_inside(key: str) -> TakeFunction:
             walk.take(inner)
 
     return opener
+
+
+def take_update(walk: TurnCollector, item: JsonObject) -> None:
+    """What a node of LangGraph's adds to the state, out of a stream of such updates: its messages."""
+    for state in item.values():
+        take_inside("messages")(walk, state)
+
+
+def _is_update(item: JsonObject) -> bool:
+    """Whether an object is from one node's name to messages of LangChain's, which no call of a tool is."""
+    state = next(iter(item.values())) if len(item) == 1 else None
+    messages = state.get("messages") if isinstance(state, dict) else None
+    return isinstance(messages, list) and all(
+        isinstance(message, dict) and find_marker_key(message) in ("type", "data", "kwargs")
+        for message in messages
+    )
 
 
 def take_event(walk: TurnCollector, item: JsonObject) -> None:
@@ -300,7 +315,7 @@ def find_marker_key(item: JsonObject) -> str | None:
 
 def _find_kind(item: JsonObject) -> tuple[str, TakeFunction] | None:
     if item.keys().isdisjoint(MARKER_KEYS):
-        return None
+        return ("update", take_update) if _is_update(item) else None
     if isinstance(item.get("role"), str):
         return "role", take_message
     signs = item.keys() & MARKER_KEYS
@@ -588,7 +603,7 @@ def may_be_conversation(data: Any) -> bool:
     for item in data if isinstance(data, list) else (data,):
         if not isinstance(item, dict):
             return False
-        signed = signed or not _CONVERSATION_KEYS.isdisjoint(item)
+        signed = signed or not _CONVERSATION_KEYS.isdisjoint(item) or _is_update(item)
     return signed
 
 
