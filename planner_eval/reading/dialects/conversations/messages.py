@@ -291,18 +291,14 @@ def holds_call(value: Any) -> bool:
 
 def note_unlisted_calls(message: JsonObject) -> Iterator[Diagnostic]:
     """A note on calls that stand in a message, and neither in a list of its calls nor in its content."""
-    lists = [message[key] for key in CALL_LIST_KEYS if message.get(key)]
-    calls = [call for items in lists for call in (items if isinstance(items, list) else [items])]
-    names = list(map(_called_name, calls))
+    filled = [message[key] for key in CALL_LIST_KEYS if message.get(key)]
+    lists = [value for value in filled if isinstance(value, list)] or [[value] for value in filled]
+    names = [_called_name(call) for calls in lists for call in calls]
     for key, value in message.items():
-        call = None if key in _READ_KEYS or any(value is items for items in lists) else _first_call(value)
+        call = None if key in CONTAINER_KEYS or value in lists else _first_call(value)
         if call is not None and _called_name(call) not in names:
             text = f"under {key!r} of a message stands what {UNREAD_CALL}, not read: {_called_name(call)}"
             yield Diagnostic("find.text" if lists else "find.unread", text, "warning")
-
-
-_READ_KEYS = frozenset({*CALL_LIST_KEYS, *CONTAINER_KEYS})
-"""Keys of a message under which calls are read."""
 
 
 def _first_call(value: Any) -> JsonObject | None:
