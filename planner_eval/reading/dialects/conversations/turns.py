@@ -188,6 +188,7 @@ class TurnCollector:
     def heard(self, message: JsonObject, who: str) -> None:
         """Take what a tool or a person says."""
         self.joins = False
+        message = _normalize_content(message)
         self.others.append(Heard(who, message, len(self.turns)))
         if self.turns:
             self.turns[-1].answers.append(message)
@@ -196,7 +197,7 @@ class TurnCollector:
         """Take a message of the assistant."""
         if "role" not in message:
             message = {"role": "assistant", **message}
-        message = _normalize_message(message)
+        message = _normalize_call_lists(_normalize_content(message))
         content = next((message[key] for key in ("content", "parts") if message.get(key) is not None), None)
         if not isinstance(content, (str, list, type(None))):
             raise wrong_shape_error(content, "the content of a message: a text, or parts")
@@ -221,26 +222,28 @@ def _note_hosted_code(content: Any) -> Iterator[Diagnostic]:
 
 
 # ---------------------------------------------------------------- what a message holds
-def _normalize_message(message: JsonObject) -> JsonObject:
-    """The message with its content and its lists of calls under the usual keys."""
-    parts_key = next((key for key in ("items", "blocks") if isinstance(message.get(key), list)), None)
-    if message.get("content") is None and parts_key is not None:  # Semantic Kernel's, LlamaIndex's
-        content = [_normalize_part(part) for part in message[parts_key]]
-        message = {**{key: value for key, value in message.items() if key != parts_key}, "content": content}
-    extra = message.get("additional_kwargs")  # LangChain's, LlamaIndex's
-    if isinstance(extra, dict) and not any(message.get(key) for key in CALL_LIST_KEYS):
-        message = {**message, **{key: extra[key] for key in CALL_LIST_KEYS if extra.get(key)}}
-    return _normalize_call_lists(message)
-
-
-def _normalize_part(part: Any) -> Any:
-    if not isinstance(part, dict) or "block_type" not in part:
-        return part
-    return {"type" if key == "block_type" else key: value for key, value in part.items()}
+def _normalize_content(message: JsonObject) -> JsonObject:
+    """The message with its parts and its id under the usual keys, unlike LlamaIndex and Semantic Kernel."""
+    extra = message.get("additional_kwargs")
+    if isinstance(extra, dict) and "tool_call_id" in extra:
+        message = {"tool_call_id": extra["tool_call_id"], **message}
+    key = next((key for key in ("items", "blocks") if isinstance(message.get(key), list)), None)
+    if key is None or message.get("content") is not None:
+        return message
+    content = [
+        {"type" if name == "block_type" else name: value for name, value in part.items()}
+        if isinstance(part, dict)
+        else part
+        for part in message[key]
+    ]
+    return {**{name: value for name, value in message.items() if name != key}, "content": content}
 
 
 def _normalize_call_lists(message: JsonObject) -> JsonObject:
     """The message with its calls in lists; some write one call, or the list's JSON text."""
+    extra = message.get("additional_kwargs")  # LangChain's, LlamaIndex's
+    if isinstance(extra, dict) and not any(message.get(key) for key in CALL_LIST_KEYS):
+        message = {**message, **{key: extra[key] for key in CALL_LIST_KEYS if extra.get(key)}}
     present = [key for key in CALL_LIST_KEYS if key in message]
     texts = [key for key in present if isinstance(message[key], str) and message[key].strip()]
     read: JsonObject = {key: decode_json(message[key]) for key in texts}
