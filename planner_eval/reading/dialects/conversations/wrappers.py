@@ -290,8 +290,12 @@ def wrong_shape_error(value: Any, expected: str) -> ParseError:
 # ----------------------------------------------------------------------
 # The kinds of objects in which answers of APIs and conversations come, and how each is told.
 def _holds_message(key: str) -> Callable[[JsonObject], bool]:
-    """Whether an object holds a message or an answer under a key."""
-    return lambda item: isinstance(item[key], dict) and find_take_function(item[key]) is not None
+    """Whether an object holds a message or an answer under a key, and no calls beside it."""
+    return lambda item: (
+        isinstance(item[key], dict)
+        and find_take_function(item[key]) is not None
+        and not any(item.get(calls) for calls in CALL_LIST_KEYS)
+    )
 
 
 def find_take_function(item: JsonObject) -> TakeFunction | None:
