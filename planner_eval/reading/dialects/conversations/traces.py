@@ -220,15 +220,9 @@ def _is_agent_call(span: JsonObject) -> bool:
 
 
 def _agent_call(span: JsonObject, position: int, notes: list[Diagnostic]) -> RawCall:
-    data, label = span["span_data"], span.get("id")
-    output = data.get("output")
-    return RawCall(
-        data["name"],
-        _read_arguments(data.get("input") or {}, position),
-        label=str(label) if label is not None else None,
-        result=decode_answer(output),
-        has_result=output is not None,
-    )
+    data = span["span_data"]
+    recorded = RecordedCall(data["name"], data.get("input") or {}, data.get("output"), span.get("id"))
+    return recorded.read(position, notes)
 
 
 # ---------------------------------------------------------------- MCP

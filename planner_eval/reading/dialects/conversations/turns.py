@@ -353,14 +353,9 @@ def read(
     """
     turns = select_turns(source.talk.turns, which)
     name, raw, sizes = _read_listed_calls(source, turns, dialect, limits)
-    spoken = [
-        bool(turn.words) and (turn.spoken or not any(sizes) or (not size and may_hold_call(turn.words)))
-        for turn, size in zip(turns, sizes, strict=True)
-    ]
-    if any(spoken):
-        spoken_dialect, raw = _read_turns_with_prose(turns, spoken, (raw, sizes), words)
-        name = spoken_dialect if spoken_dialect is not None and not any(sizes) else name
-    notes = [*source.talk.notes, *raw.notes, *_note_unlisted_calls(turns, sizes, raw, words)]
+    spoken_dialect, raw = _add_spoken_calls(turns, raw, sizes, words)
+    name = spoken_dialect if spoken_dialect is not None and not any(sizes) else name
+    notes = [*source.talk.notes, *raw.notes]
     if not raw.calls and not any(note.code == "plan.no_call" for note in notes):
         notes.append(no_call_remark("the assistant calls no tool"))
     if len(turns) > 1:
@@ -465,25 +460,6 @@ def _read_listed_calls(
     return name, raw, sizes
 
 
-def _note_unlisted_calls(
-    turns: tuple[Turn, ...], sizes: list[int], raw: RawPlan, words: ProseReader
-) -> Iterator[Diagnostic]:
-    """What the text of turns calls that list calls, and list others: it was not read."""
-    signatures = _signatures(raw.calls)
-    for turn, size in zip(turns, sizes, strict=True):
-        if not size or turn.spoken or not turn.words or not may_hold_call(turn.words):
-            continue
-        try:
-            spoken_raw = words(turn.words).raw
-        except ParseError:
-            yield _unread_words_note(turn.words)
-            continue
-        yield from (note._replace(span=None) for note in spoken_raw.notes if may_tell_unread_call(note))
-        unlisted = [call for call in spoken_raw.calls if not _signatures((call,)) <= signatures]
-        if unlisted:
-            yield _unread_words_note(unlisted[0].name)
-
-
 def _unread_words_note(text: str) -> Diagnostic:
     """That a turn's text beside calls that are listed may hold another."""
     message = f"in the text beside the listed calls, what {UNREAD_CALL} was not read: {shorten(text, 60)!r}"
@@ -527,44 +503,43 @@ def _shorten_texts(value: Any) -> Any:
     return value
 
 
-def _read_turns_with_prose(
-    turns: tuple[Turn, ...], spoken: list[bool], listed: tuple[RawPlan, list[int]], words: ProseReader
+def _add_spoken_calls(
+    turns: tuple[Turn, ...], listed: RawPlan, sizes: list[int], words: ProseReader
 ) -> tuple[str | None, RawPlan]:
-    """The calls of turns of which some say theirs in words, and the dialect of the first that does."""
-    (raw, sizes), calls, notes = listed, list[RawCall](), list[Diagnostic](listed[0].notes)
-    name, call_index, answer = None, 0, raw.answer
-    spoken_turns = 0
-    for number, turn in enumerate(turns):
-        calls += raw.calls[call_index : call_index + sizes[number]]
-        call_index += sizes[number]
-        if not spoken[number]:
+    """The calls that turns list, and those that others say in words; the dialect of the first of these."""
+    calls, notes, positions, dialects_read = list[RawCall](), list[Diagnostic](), list[int](), list[str]()
+    answer = listed.answer
+    for number, (turn, size) in enumerate(zip(turns, sizes, strict=True), 1):
+        calls += listed.calls[len(positions) : len(positions) + size]
+        positions += range(len(calls) - size, len(calls))
+        if not turn.words or (listed.calls and not turn.spoken and not may_hold_call(turn.words)):
             continue
-        dialect, spoken_raw = _read_words(turn, raw, words)
-        if spoken_raw.calls:
-            name, spoken_turns, answer = name or dialect, spoken_turns + 1, answer or spoken_raw.answer
-        spoken_raw = remove_call_spans(
-            spoken_raw
-        )  # places are those of the words, not of the text around them
-        spoken_calls = shift_names(spoken_raw.calls, len(calls)) if calls else spoken_raw.calls
-        spoken_calls = tuple(
-            replace(call, turn=number + 1) if len(turns) > 1 else call for call in spoken_calls
-        )
+        dialect, raw = _read_words(turn, size, listed, words)
+        raw = remove_call_spans(raw)  # places are those of the words, not of the text around them
+        if raw.calls:
+            dialects_read.append(dialect)
+            answer = answer or raw.answer
         notes += [
             note if note.call is None else note._replace(call=note.call + len(calls))
-            for note in spoken_raw.notes
+            for note in raw.notes
             if note.code != "plan.no_call" or len(turns) == 1
         ]
+        spoken_calls = shift_names(raw.calls, len(calls)) if calls else raw.calls
+        if len(turns) > 1:
+            spoken_calls = tuple(replace(call, turn=number) for call in spoken_calls)
         calls += assign_recorded_answers(spoken_calls, turn.answers)
-    if spoken_turns:
+    notes[:0] = (n if n.call is None else n._replace(call=positions[n.call]) for n in listed.notes)
+    if dialects_read:
         notes = [note for note in notes if note.code != "plan.no_call"]
-        notes.append(
-            Diagnostic("find.said", "the calls were read from the text of the assistant's answer", "info")
-        )
-    return name, RawPlan(tuple(calls), answer, tuple(notes))
+        message = "the calls were read from the text of the assistant's answer"
+        notes.append(Diagnostic("find.said", message, "info"))
+    return next(iter(dialects_read), None), RawPlan(tuple(calls), answer, tuple(notes))
 
 
-def _read_words(turn: Turn, listed: RawPlan, words: ProseReader) -> RecognisedPlan:
-    """The calls that a turn says; beside listed calls it is only told of words that say these again.
+def _read_words(turn: Turn, size: int, listed: RawPlan, words: ProseReader) -> RecognisedPlan:
+    """The calls that a turn says in words.
+
+    Where turns list calls, words that say these again, cannot be read or stand beside a list are only told of.
 
     Raises:
         ParseError: they cannot be read, and no turn lists calls.
@@ -574,11 +549,19 @@ def _read_words(turn: Turn, listed: RawPlan, words: ProseReader) -> RecognisedPl
     except ParseError:
         if turn.spoken or not listed.calls:
             raise
-        return RecognisedPlan("", RawPlan((), None, (_unread_words_note(turn.words),)))
-    calls = recognised.raw.calls
-    if listed.calls and calls and _signatures(calls) <= _signatures(listed.calls):
-        return RecognisedPlan("", RawPlan((), None, (repeated_calls_note(len(calls), None),)))
-    return recognised
+        return _only_notes(_unread_words_note(turn.words))
+    if turn.spoken or not listed.calls:
+        return recognised
+    raw, signatures = recognised.raw, _signatures(listed.calls)
+    unlisted = [call.name for call in raw.calls if not _signatures((call,)) <= signatures]
+    if size:
+        unread = (note for note in raw.notes if may_tell_unread_call(note))
+        return _only_notes(*unread, *map(_unread_words_note, unlisted[:1]))
+    return recognised if unlisted or not raw.calls else _only_notes(repeated_calls_note(len(raw.calls), None))
+
+
+def _only_notes(*notes: Diagnostic) -> RecognisedPlan:
+    return RecognisedPlan("", RawPlan((), None, notes))
 
 
 # ----------------------------------------------------------------------
