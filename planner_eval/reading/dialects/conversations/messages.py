@@ -175,7 +175,7 @@ def _unlisted_blocks(content: Any, listed: list[JsonObject]) -> Iterator[JsonObj
 def _call_marks(call: JsonObject) -> set[str]:
     """The name and the ids of a call."""
     inner = _unwrap_call(call)
-    marks = (holder.get(key) for holder in (call, inner) for key in (*ID_KEYS, find_name_key(inner)))
+    marks = (holder.get(key) for holder in (call, inner) for key in (*ID_KEYS, find_name_key(inner) or ""))
     return {str(mark) for mark in marks if mark is not None}
 
 

@@ -539,7 +539,7 @@ def _add_spoken_calls(
 def _read_words(turn: Turn, size: int, listed: RawPlan, words: ProseReader) -> RecognisedPlan:
     """The calls that a turn says in words.
 
-    Where turns list calls, words that say these again, cannot be read or stand beside a list are only told of.
+    Where turns list calls, words that say these again, cannot be read or stand beside a list are no calls.
 
     Raises:
         ParseError: they cannot be read, and no turn lists calls.
