@@ -588,12 +588,4 @@ def read_user_text(data: Any) -> str | None:
     if not messages:
         return None
     contents = (message.get("content") for message in messages if message["role"] == "user")
-    return "\n".join(text for content in contents for text in _turn_texts(content))
-
-
-def _turn_texts(content: Any) -> Iterator[str]:
-    """A turn's text, or those of its parts; a tool's result among them is none."""
-    for item in content if isinstance(content, list) else [content]:
-        text = item.get("text") if isinstance(item, dict) else item
-        if isinstance(text, str):
-            yield text
+    return "\n".join(text for content in contents for text in texts_of(content))
