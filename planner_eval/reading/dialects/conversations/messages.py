@@ -295,19 +295,20 @@ def note_unlisted_calls(message: JsonObject) -> Iterator[Diagnostic]:
     lists = [value for value in filled if isinstance(value, list)] or [[value] for value in filled]
     names = [_called_name(call) for calls in lists for call in calls]
     for key, value in message.items():
-        call = None if key in CONTAINER_KEYS or value in lists else _first_call(value)
-        if call is not None and _called_name(call) not in names:
-            text = f"under {key!r} of a message stands what {UNREAD_CALL}, not read: {_called_name(call)}"
+        unread = [] if key in CONTAINER_KEYS or value in lists else map(_called_name, _calls_in(value))
+        name = next((name for name in unread if name not in names), None)
+        if name is not None:
+            text = f"under {key!r} of a message stands what {UNREAD_CALL}, not read: {name}"
             yield Diagnostic("find.text" if lists else "find.unread", text, "warning")
 
 
-def _first_call(value: Any) -> JsonObject | None:
-    """A call that a value is, or begins with, or holds in a list of calls."""
-    item = value[0] if isinstance(value, list) and value else value
-    if isinstance(item, dict) and not is_call(item):
-        lists = (item[key] for key in CALL_LIST_KEYS if isinstance(item.get(key), list))
-        item = next((calls[0] for calls in lists if calls), None)
-    return item if is_call(item) and not is_tool_definition(item) else None
+def _calls_in(value: Any) -> list[JsonObject]:
+    """The calls of a value that is or begins with one, or lists them under a usual key."""
+    if isinstance(value, dict) and not is_call(value):
+        value = next((value[key] for key in CALL_LIST_KEYS if value.get(key)), None)
+    items = value if isinstance(value, list) else [value]
+    calls = [item for item in items if is_call(item) and not is_tool_definition(item)]
+    return calls if holds_call(value) else []
 
 
 def _called_name(item: Any) -> Any:
