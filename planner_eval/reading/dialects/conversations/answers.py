@@ -160,17 +160,7 @@ def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
         return
     answer = next((data[key] for key in _ANSWER_WRAPPER_KEYS if isinstance(data.get(key), dict)), data)
     if _is_tool_answer(data, answer):
-        value = next((answer[key] for key in _ANSWER_CONTENT_KEYS if key in answer), None)
-        label = next(
-            (str(answer[key]) for key in _ANSWER_ID_KEYS if isinstance(answer.get(key), (str, int))), None
-        )
-        tool = answer.get("name", answer.get("tool_name")) if label is None else None
-        tool_name = tool if isinstance(tool, str) else None
-        messages = conversation.calls.setdefault(label, []) if label is not None else []
-        failed = says_failed(data) or says_failed(answer)
-        conversation.answers.append(
-            Answer(decode_answer(value), label, messages, len(messages), tool_name, failed)
-        )
+        conversation.answers.append(_read_answer(data, answer, conversation.calls))
         return
     for key in (*CALL_LIST_KEYS, *CONTAINER_KEYS):
         if key in data and is_structure(data[key]):
@@ -178,6 +168,19 @@ def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
     labels = {str(data[key]) for key in ID_KEYS[:-1] if isinstance(data.get(key), (str, int))}
     for label in labels if labels and is_call(data) else ():
         conversation.calls.setdefault(label, []).append(conversation.message)
+
+
+def _read_answer(data: JsonObject, answer: JsonObject, calls: dict[str, list[int]]) -> Answer:
+    """What a tool's message, or an object in it, answers, and to which of the calls so far."""
+    value = next((answer[key] for key in _ANSWER_CONTENT_KEYS if key in answer), None)
+    label = next(
+        (str(answer[key]) for key in _ANSWER_ID_KEYS if isinstance(answer.get(key), (str, int))), None
+    )
+    tool = answer.get("name", answer.get("tool_name")) if label is None else None
+    messages = calls.setdefault(label, []) if label is not None else []
+    failed = says_failed(data) or says_failed(answer)
+    tool_name = tool if isinstance(tool, str) else None
+    return Answer(decode_answer(value), label, messages, len(messages), tool_name, failed)
 
 
 def tagged_responses(content: Any) -> list[Answer]:
@@ -209,13 +212,12 @@ def says_failed(answer: JsonObject) -> bool:
     >>> says_failed({"type": "tool_result", "content": "no such city", "is_error": True})
     True
     """
-    if any(answer.get(key) == mark for key, mark in _FAILURE_MARKS) or answer.get("error"):
+    if answer.get("is_error") is True or answer.get("isError") is True or answer.get("error"):
+        return True
+    if answer.get("status") == "error" or answer.get("state") == "output-error":
         return True
     output = answer.get("output")
     return isinstance(output, dict) and str(output.get("type")).startswith("error-")  # of Vercel's AI SDK
-
-
-_FAILURE_MARKS = (("is_error", True), ("isError", True), ("status", "error"), ("state", "output-error"))
 
 
 def _is_tool_answer(data: JsonObject, answer: JsonObject) -> bool:

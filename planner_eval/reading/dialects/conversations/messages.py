@@ -295,8 +295,9 @@ def note_unlisted_calls(message: JsonObject) -> Iterator[Diagnostic]:
     lists = [value for value in filled if isinstance(value, list)] or [[value] for value in filled]
     names = [_called_name(call) for calls in lists for call in calls]
     for key, value in message.items():
-        unread = [] if key in CONTAINER_KEYS or value in lists else map(_called_name, _calls_in(value))
-        name = next((name for name in unread if name not in names), None)
+        unread = [] if key in CONTAINER_KEYS or value in lists else _calls_in(value)
+        plain_calls = [call for call in unread if lists or _has_arguments(call)]
+        name = next((name for name in map(_called_name, plain_calls) if name not in names), None)
         if name is not None:
             text = f"under {key!r} of a message stands what {UNREAD_CALL}, not read: {name}"
             yield Diagnostic("find.text" if lists else "find.unread", text, "warning")
@@ -309,6 +310,11 @@ def _calls_in(value: Any) -> list[JsonObject]:
     items = value if isinstance(value, list) else [value]
     calls = [item for item in items if is_call(item) and not is_tool_definition(item)]
     return calls if holds_call(value) else []
+
+
+def _has_arguments(call: JsonObject) -> bool:
+    """Whether a call is more than a name, which many things have."""
+    return not _unwrap_call(call).keys().isdisjoint(ARGUMENT_KEYS)
 
 
 def _called_name(item: Any) -> Any:
@@ -350,6 +356,36 @@ def _is_non_call(data: JsonObject) -> bool:
         or any(key in data for key in ("finish_reason", "finishReason"))
         or any(data.get(key) == [] for key in CALL_LIST_KEYS)
         or ("action_input" in data and data.get("action") in _FINAL_ACTIONS)
+    )
+
+
+_EVENTS = frozenset({
+    "message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta",
+    "content_block_stop",
+})  # fmt: skip
+
+
+def is_event(item: JsonObject) -> bool:
+    """Whether an object that has a type is an event of a stream."""
+    kind = item["type"]
+    if not isinstance(kind, str):
+        return False
+    return kind in _EVENTS or (kind.startswith("response.") and not isinstance(item.get("response"), dict))
+
+
+def is_streamed(item: Any) -> bool:
+    """Whether an object is a piece of a stream.
+
+    >>> is_streamed({"choices": [{"delta": {"content": "I"}}]}), is_streamed({"choices": []})
+    (True, False)
+    """
+    if not isinstance(item, dict):
+        return False
+    if item.get("object") == "chat.completion.chunk" or ("type" in item and is_event(item)):
+        return True
+    choices = item.get("choices")
+    return isinstance(choices, list) and any(
+        isinstance(choice, dict) and "delta" in choice for choice in choices
     )
 
 

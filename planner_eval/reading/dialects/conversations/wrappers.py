@@ -24,7 +24,12 @@ from planner_eval.reading.dialects.conversations.answers import (
     refusal_state,
     stop_reason_state,
 )
-from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, format_value, is_call
+from planner_eval.reading.dialects.conversations.messages import (
+    CALL_LIST_KEYS,
+    format_value,
+    is_call,
+    is_event,
+)
 from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS, decode_json
 
 if TYPE_CHECKING:
@@ -342,35 +347,6 @@ _NON_CALL_ITEMS = frozenset({
 })  # fmt: skip
 
 
-_EVENTS = frozenset({
-    "message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta",
-    "content_block_stop",
-})  # fmt: skip
-
-
-def _is_event(item: JsonObject) -> bool:
-    kind = item["type"]
-    if not isinstance(kind, str):
-        return False
-    return kind in _EVENTS or (kind.startswith("response.") and not isinstance(item.get("response"), dict))
-
-
-def is_streamed(item: Any) -> bool:
-    """Whether an object is a piece of a stream.
-
-    >>> is_streamed({"choices": [{"delta": {"content": "I"}}]}), is_streamed({"choices": []})
-    (True, False)
-    """
-    if not isinstance(item, dict):
-        return False
-    if item.get("object") == "chat.completion.chunk" or ("type" in item and _is_event(item)):
-        return True
-    choices = item.get("choices")
-    return isinstance(choices, list) and any(
-        isinstance(choice, dict) and "delta" in choice for choice in choices
-    )
-
-
 def _speaks(item: JsonObject) -> bool:
     """Whether the type of an object says who speaks."""
     return isinstance(item.get("type"), str) and item["type"] in FRAMEWORK_ROLES
@@ -500,7 +476,7 @@ KINDS = tuple(
                 lambda item: "lc" in item and isinstance(item["kwargs"], dict),
             ),
             ("raw_item", "OpenAI Agents SDK: an item of a run", dict),
-            ("type", "an event of a stream, which is not a complete answer", _is_event, take_event),
+            ("type", "an event of a stream, which is not a complete answer", is_event, take_event),
             (
                 "type",
                 "LangChain: a message, by `model_dump()`",
@@ -592,9 +568,8 @@ _CONVERSATION_HINT = rf"\"(?:{'|'.join(_CONVERSATION_WORDS)})\"|gen_ai\.(?:outpu
 
 def may_hold_conversation(text: str) -> bool:
     """Whether a text holds what stands in the text of every conversation and answer."""
-    return (
-        re.search(_CONVERSATION_HINT, text) is not None
-    )  # compiled where it is first asked: every command imports this
+    # compiled where it is first asked: every command imports this
+    return re.search(_CONVERSATION_HINT, text) is not None
 
 
 def may_be_conversation(data: Any) -> bool:
