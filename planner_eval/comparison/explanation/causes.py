@@ -62,15 +62,15 @@ def order_by_cause(
     )
 
 
-_ACT, _SLIGHT, _FORM, _LOOKUP = range(4)
+_ACT, _SLIGHT, _FORM, _NAME, _LOOKUP = range(5)
 """Weights, the heaviest first: what changes what is done; empties, other words, what an agent does again; the
-same written otherwise; what an agent looks up."""
+same written otherwise, values before names; what an agent looks up."""
 
 MIN_WORDS = 4
 """A text of so many words is prose, which two people word differently."""
 
 
-_WEIGHTS = {"name.spelling": _FORM, "argument.object": _FORM}
+_WEIGHTS = {"name.spelling": _NAME, "argument.object": _FORM}
 
 
 def _weigh(edit: Draft, lookups: Collection[int], *, talks: bool) -> int:
