@@ -13,7 +13,6 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import printable
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.conversations.messages import is_call
-from planner_eval.reading.dialects.conversations.turns import select_turns
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.dialects.read import TurnChoice, parse
 
@@ -56,6 +55,8 @@ class JoinedTurns(list[Any]):
         Raises:
             AnswerError: there is no such turn.
         """
+        from planner_eval.reading.dialects.conversations.turns import select_turns
+
         return join_turns(list(select_turns(tuple(self.turns), turn)))
 
 

@@ -27,7 +27,6 @@ from planner_eval.reading.dialects.conversations.messages import (
     join_messages,
 )
 from planner_eval.reading.dialects.conversations.spans import has_tool_run, is_span
-from planner_eval.reading.dialects.conversations.turns import read_conversation
 from planner_eval.reading.dialects.conversations.wrappers import (
     ASSISTANT_ROLES,
     TOOL_ROLES,
@@ -343,6 +342,8 @@ def _is_calling_conversation(value: Any) -> bool:
     """Whether a value is a conversation that calls tools, and no prompt: its last word is not the user's."""
     if not isinstance(value, (list, dict)):
         return False
+    from planner_eval.reading.dialects.conversations.turns import read_conversation
+
     try:
         talk = read_conversation(join_messages(value))
         if talk is None:
