@@ -12,7 +12,8 @@ from typing import Any
 from planner_eval.base.errors import PlanevalError
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.context import question_field
-from planner_eval.reading.files.recorded_runs import recorded_costs, recorded_verdict, trial_of
+from planner_eval.reading.files.recorded_runs import recorded_costs, recorded_verdict
+from planner_eval.reading.files.trials import trial_of
 from planner_eval.reading.parse import parse as parse_record
 from planner_eval.reading.parse import read
 from tests.conftest import ROOT, AsKept

@@ -34,7 +34,7 @@ from planner_eval.reading.files.fields import GOLD_FIELDS
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import prefix_ids_by_file
 from planner_eval.reading.files.record import DEFAULT_STORE, Record, Store, have_ids, read_plan
-from planner_eval.reading.files.recorded_runs import label_trials
+from planner_eval.reading.files.trials import label_trials
 from planner_eval.reading.parse import (
     Source,
     empty_plan_file,

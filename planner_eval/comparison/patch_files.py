@@ -24,8 +24,8 @@ from planner_eval.reading.files.items import decode_text, invalid_byte_error
 from planner_eval.reading.files.opening import open_path
 from planner_eval.reading.files.pairing import refuse_unknown_ids
 from planner_eval.reading.files.record import Record, read_plan
-from planner_eval.reading.files.recorded_runs import trial_of
 from planner_eval.reading.files.shapes import shape_of
+from planner_eval.reading.files.trials import trial_of
 from planner_eval.reading.parse import Source, is_one_plan, parse, read, text_as_record
 
 

@@ -42,7 +42,7 @@ from planner_eval.reading.files.record import (
     read_plan,
     read_repaired_plan,
 )
-from planner_eval.reading.files.recorded_runs import label_trials
+from planner_eval.reading.files.trials import label_trials
 from planner_eval.reading.settings import Reading
 
 

@@ -25,7 +25,7 @@ from planner_eval.comparison.metrics.facts import Share, Tally
 from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.models.pipelines.demonstrations import LEAK_MARK
 from planner_eval.models.predict.folder import RUN_KIND, PredictedRun, gold_of, read_predicted_run
-from planner_eval.reading.files.recorded_runs import TASK_KEY
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.settings import Reading
 from planner_eval.results import scored as rows
 from planner_eval.results.columns import Column as Tallies

@@ -31,8 +31,8 @@ from planner_eval.reading.files.fields import PLAN_FIELDS, Role, is_table, table
 from planner_eval.reading.files.files import PlanFile, read_data, read_path
 from planner_eval.reading.files.items import split_json_value
 from planner_eval.reading.files.record import DEFAULT_STORE, GOLD_COMPANION_FIELDS, Record, Store, read_plan
-from planner_eval.reading.files.recorded_runs import format_ids_repeated_beyond_trials
 from planner_eval.reading.files.shapes import shape_of
+from planner_eval.reading.files.trials import format_ids_repeated_beyond_trials
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures

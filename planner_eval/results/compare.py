@@ -12,7 +12,7 @@ from planner_eval.base.text import format_count
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES
-from planner_eval.reading.files.recorded_runs import TASK_KEY
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.results.columns import Column
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
 from planner_eval.results.drawing.scene import Arrow, Box, Scene, name_text

@@ -14,7 +14,7 @@ from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.plan.model import Plan
-from planner_eval.reading.files.recorded_runs import TASK_KEY
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.reading.settings import DEFAULT_READING, Reading, check_reading
 from planner_eval.results.compare import System, comparison_of, signature_of

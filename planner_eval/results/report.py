@@ -14,7 +14,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Counts, Tally
 from planner_eval.comparison.rows import STATES
-from planner_eval.reading.files.recorded_runs import TASK_KEY
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.results.columns import Column, exact_sum
 from planner_eval.results.intervals import Interval, intervals
 from planner_eval.results.scored import STRUCTURE_KEYS, ScoredRow

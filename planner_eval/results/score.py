@@ -29,7 +29,7 @@ from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Poli
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import reading_notes
 from planner_eval.plan.model import Plan
-from planner_eval.reading.files.recorded_runs import TASK_KEY
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source, is_one_plan, parse, text_as_record
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of

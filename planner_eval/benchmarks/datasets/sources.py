@@ -31,7 +31,7 @@ from planner_eval.benchmarks.datasets.published import (
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import PlanFile, list_files, read_path
 from planner_eval.reading.files.record import Record, read_plan
-from planner_eval.reading.files.recorded_runs import format_ids_repeated_beyond_trials
+from planner_eval.reading.files.trials import format_ids_repeated_beyond_trials
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample

@@ -27,7 +27,7 @@ from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import STATES, reading_notes
 from planner_eval.reading.files.context import question_field
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.recorded_runs import TASK_KEY
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.causes import CauseSum

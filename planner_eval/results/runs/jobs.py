@@ -14,7 +14,8 @@ from planner_eval.base.text import JsonObject
 from planner_eval.comparison.policy.policy import Policy, intern_policy
 from planner_eval.comparison.rows import Evaluation, PairReading, Row
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.recorded_runs import TASK_KEY, recorded_costs, recorded_verdict
+from planner_eval.reading.files.recorded_runs import recorded_costs, recorded_verdict
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.results.runs.pairs import Pair
 
 if TYPE_CHECKING:  # comparing needs nothing of scoring
