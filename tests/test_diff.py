@@ -542,9 +542,8 @@ def first_of(found: pe.Diff) -> dict[str, int] | None:
     return {"pred": of_gold[position] + 1} if position in of_gold else {"gold": position + 1}
 
 
-# What changes little of what is done is told last: form, other words, repeats, what an agent looks up. The
-# hands of these pairs, written before, name the first mistake as the prediction is read.
 LIGHT_FIRST = TABLES["LIGHT_FIRST"]
+"""Where what changes little is told last; the hands, written before, name the first mistake as it is read."""
 
 
 @pytest.mark.parametrize("pair", EXPLAINED, ids=lambda pair: pair["id"])

@@ -22,7 +22,7 @@ from planner_eval.comparison.rows import Row
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files import context, recorded_runs
-from planner_eval.reading.files import trials as record_trials
+from planner_eval.reading.files import trials as labels
 from planner_eval.reading.files.field_choice import has_several_choices
 from planner_eval.reading.files.files import PlanFile, read_path
 from planner_eval.reading.files.record import Record
@@ -158,11 +158,11 @@ def tasks_of_trials(pred: Any, gold: Any) -> Any:
     """Ids and tasks of the records of both sides, what is said, which ids are repeated beyond trials."""
     with TemporaryDirectory() as folder:
         left = read_path(written(Path(folder, "p"), "output", pred), role="answer")
-        files = record_trials.label_trials(
+        files = labels.label_trials(
             left, read_path(written(Path(folder, "g"), "gold", gold), role="gold")
         )
         said = [*files[0].notes, *files[1].notes]
-        repeated = record_trials.format_ids_repeated_beyond_trials(files[0].records)
+        repeated = labels.format_ids_repeated_beyond_trials(files[0].records)
         found: list[Any] = [[f"{one.id} of {one.task}" for one in file.records] for file in files]
         return [*found, *([line.replace(f"{folder}/", "") for line in lines] for lines in (said, repeated))]
 

@@ -22,10 +22,8 @@ from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_answers import CASES
 
-TOOLS = {
-    "find_room": ["floor"], "heat": ["room", "degrees"], "run_query": ["input"], "web_search": ["query"],
-    "get_weather": ["city"], "f": ["x"], "g": ["x"],
-}  # fmt: skip
+TOOLS = {"find_room": ["floor"], "heat": ["room", "degrees"], "run_query": ["input"], "web_search": ["query"]}
+TOOLS |= {"get_weather": ["city"], "f": ["x"], "g": ["x"]}
 CATALOG = [
     {"type": "function", "function": {"name": name, "description": "A tool.", "parameters": {
         "type": "object", "properties": {key: {} for key in keys}}}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from planner_eval.base.text import format_count
@@ -143,6 +143,10 @@ def _select_judged(rows: Iterable[ScoredRow], totals: Totals) -> Iterator[Scored
             yield row
 
 
+_SAMPLED_ROWS = 200
+"""So many rows of a system are looked at for whether they are trials."""
+
+
 def name_trials_alike(first: Sequence[ScoredRow], other: Sequence[ScoredRow]) -> Sequence[ScoredRow]:
     """Another system's rows; where no trial has the id of one of the first's, its trials get these, in order.
 
@@ -154,9 +158,10 @@ def name_trials_alike(first: Sequence[ScoredRow], other: Sequence[ScoredRow]) ->
     >>> [row.id for row in name_trials_alike(first, other)]
     ['a/0', 'a/1', 'a/z']
     """
+    if all(row.task is None for rows in (first, other) for row in islice(rows, _SAMPLED_ROWS)):
+        return other  # rows without trials are read once, and not kept
     ids = {row.id for row in first}
-    has_trials = any(row.task is not None for row in (*first, *other))
-    if not has_trials or any(row.task is not None and row.id in ids for row in other):
+    if any(row.task is not None and row.id in ids for row in other):
         return other
     names: dict[str, list[str]] = defaultdict(list)
     for row in first:

@@ -190,11 +190,11 @@ def _sample_has_trials(file: PlanFile) -> bool:
 def _unlike_tasks(pred: PlanFile, gold: PlanFile) -> frozenset[str]:
     """What predictions name as their task under which gold has unlike plans by their ids: no task is that."""
     plans: dict[str, set[Any]] = defaultdict(set)
-    golds = {record.id: record for record in gold.records if record.id is not None}
-    for record in pred.records:
-        trial = trial_of(record)
-        if trial is not None and record.id in golds and record.id not in (trial.task, str(trial)):
-            plans[trial.task].add(_gold_data(golds[record.id]))
+    trials = [(record.id, trial) for record in pred.records if (trial := trial_of(record)) is not None]
+    golds = {record.id: record for record in gold.records if record.id is not None} if trials else {}
+    for name, trial in trials:
+        if name in golds and name not in (trial.task, str(trial)):
+            plans[trial.task].add(_gold_data(golds[name]))
     return frozenset(task for task, unlike in plans.items() if len(unlike - {None}) > 1)
 
 
