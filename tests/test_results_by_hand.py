@@ -158,9 +158,7 @@ def tasks_of_trials(pred: Any, gold: Any) -> Any:
     """Ids and tasks of the records of both sides, what is said, which ids are repeated beyond trials."""
     with TemporaryDirectory() as folder:
         left = read_path(written(Path(folder, "p"), "output", pred), role="answer")
-        files = labels.label_trials(
-            left, read_path(written(Path(folder, "g"), "gold", gold), role="gold")
-        )
+        files = labels.label_trials(left, read_path(written(Path(folder, "g"), "gold", gold), role="gold"))
         said = [*files[0].notes, *files[1].notes]
         repeated = labels.format_ids_repeated_beyond_trials(files[0].records)
         found: list[Any] = [[f"{one.id} of {one.task}" for one in file.records] for file in files]

@@ -234,14 +234,14 @@ print(pe.score(found).figure('exact'), len(found.pairs))
 
 
 def same_either_way(path: Path, store: Store = PIECES, **named: Any) -> bool:
-    """Whether a file is read by an index, and so the same as whole."""
+    """Whether a file is read by an index, and so the same as whole, but for nulls of a table."""
     whole = tried(read_path, str(path), store=IN_MEMORY, **named)
     kept = tried(read_path, str(path), store=store, **named)
     if not isinstance(whole, PlanFile):
         assert kept == whole, path
         return False
     assert isinstance(kept, PlanFile), (kept, path)
-    whole = whole._replace(notes=tuple(n for n in whole.notes if "null in an object" not in n))  # lost on disk
+    whole = whole._replace(notes=tuple(n for n in whole.notes if "null in an object" not in n))
     assert told(kept) == told(whole), path
     return is_stored(kept.records)
 
