@@ -118,8 +118,8 @@ def read_answers(
     if not file.many and file.records[0].source == "":
         raise InputError(f"{file.name} is empty: there are no answers")
     if repetition is not None:
-        kept = (record for record in file.records if (record.fields.get("repetition") or 0) == repetition)
-        file = file._replace(records=tuple(kept))
+        records = (record for record in file.records if (record.fields.get("repetition") or 0) == repetition)
+        file = file._replace(records=tuple(records))
     many = has_trials or text_field is not None or file.content == "outputs"
     answers = (
         answer

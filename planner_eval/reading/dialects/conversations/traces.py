@@ -93,8 +93,8 @@ def dialect(row: Wrapper) -> Dialect:
         return RawPlan(calls, None, tuple(notes))
 
     def fits(data: Data) -> str | None:
-        found = next(kind.find(data.value), None) is not None
-        return "a trace's spans" if found else kind.no_tool_reason(data.value)
+        has_calls = next(kind.find(data.value), None) is not None
+        return "a trace's spans" if has_calls else kind.no_tool_reason(data.value)
 
     return json_dialect(row, read_data, partial(write_calls, row), placed=False, fits=fits)
 

@@ -231,10 +231,10 @@ def _normalize_content(message: JsonObject) -> JsonObject:
     if key is None or message.get("content") is not None:
         return message
     content = [
-        {"type" if name == "block_type" else name: value for name, value in part.items()}
-        if isinstance(part, dict)
-        else part
-        for part in message[key]
+        {"type" if name == "block_type" else name: value for name, value in item.items()}
+        if isinstance(item, dict)
+        else item
+        for item in message[key]
     ]
     return {**{name: value for name, value in message.items() if name != key}, "content": content}
 

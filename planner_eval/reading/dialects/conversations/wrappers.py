@@ -211,8 +211,8 @@ def take_candidates(walk: TurnCollector, item: JsonObject) -> None:
 def _first_choice(walk: TurnCollector, options: Any, key: str) -> JsonObject:
     """The answer of the lowest `index` to one question, else the first; the others are alternatives."""
     if not isinstance(options, list) or not options:
-        found = "empty" if options == [] else format_value(options)
-        raise AnswerError(f"no answer: {key!r} is {found}", code="answer.absent")
+        description = "empty" if options == [] else format_value(options)
+        raise AnswerError(f"no answer: {key!r} is {description}", code="answer.absent")
     if not isinstance(options[0], dict):
         raise wrong_shape_error(options[0], f"one of {key!r}: an object")
     if len(options) == 1:

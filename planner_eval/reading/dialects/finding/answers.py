@@ -110,10 +110,10 @@ def headings(header: re.Pattern[str], text: str, signs: tuple[str, ...] = ()) ->
 
 def line_starts(text: str, sign: str) -> Iterator[int]:
     """Where the lines begin in which a sign stands."""
-    found = text.find(sign)
-    while found >= 0:
-        yield text.rfind("\n", 0, found) + 1
-        found = text.find(sign, found + len(sign))
+    position = text.find(sign)
+    while position >= 0:
+        yield text.rfind("\n", 0, position) + 1
+        position = text.find(sign, position + len(sign))
 
 
 def is_in_multiline_value(text: str, offset: int) -> bool:
