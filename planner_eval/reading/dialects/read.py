@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import (
     AnswerError,
@@ -33,7 +33,7 @@ from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value, no_call_re
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.answers import resolve_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
-from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
+from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan, TurnChoice, check_turn
 from planner_eval.reading.dialects.finding.edited_text import TextView, remove_call_spans
 from planner_eval.reading.dialects.finding.whole_texts import (
     read_plain_text,
@@ -595,18 +595,3 @@ def write_text(plan: Plan, dialect: str, *, tools: ToolTypes | None = None, reco
 
     check(plan, text, target, tools, parse, recognised=recognised)
     return text
-
-
-TurnChoice: TypeAlias = int | Literal["first", "last"] | None
-"""Which turn of the assistant is read, counted from 1; all of them where it is None."""
-
-
-def check_turn(turn: TurnChoice) -> None:
-    """Refuse what names no turn.
-
-    Raises:
-        InputError: it is neither ``"first"`` nor ``"last"`` nor a number from 1 on.
-    """
-    number = isinstance(turn, int) and not isinstance(turn, bool) and turn > 0
-    if turn is not None and not number and turn not in ("first", "last"):
-        raise InputError(f"the turn is {turn!r}, expected 'first', 'last' or a number counted from 1")

@@ -52,7 +52,7 @@ from planner_eval.reading.dialects.finding.repeats import call_signatures, repea
 from planner_eval.reading.dialects.programs.program import shift_names
 
 if TYPE_CHECKING:
-    from planner_eval.reading.dialects.read import TurnChoice
+    from planner_eval.reading.dialects.dialect import TurnChoice
 
 _MAX_DEPTH = 8
 """How deep the wrappings of one answer may nest."""
