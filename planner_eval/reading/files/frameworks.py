@@ -29,7 +29,7 @@ FIRST_SIGNS = frozenset({
     "toolsCalled", "expected_tools", "predicted_trajectory", "reference_trajectory", "task_nodes",
     "eval_cases", "eval_case_results", "evalCases", "evalCaseResults", "expected_tool_use", "initial_session",
     "result", "results", "testIdx", "observations", "data", "traceId", "run_type", "dataset_id", "samples",
-    "test_id", "answers", "steps",
+    "test_id", "answers", "steps", "trajectory",
 })  # fmt: skip
 """Where the first sign of each shipped row begins: an object without any of them needs no table."""
 
