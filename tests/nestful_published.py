@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.nestful.official import FinishedRun
 from planner_eval.execution.bind import call_function
+
+
+class FinishedRun(NamedTuple):
+    value: Any = None
+    failure: Exception | None = None
 
 
 @dataclass(frozen=True)

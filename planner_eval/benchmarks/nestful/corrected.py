@@ -18,10 +18,9 @@ from planner_eval.base.frozen import replace
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.official import (
     DEFAULT_MODEL,
-    Outcome,
     absence_note,
     absent_functions,
-    outcome_of,
+    is_runner,
 )
 from planner_eval.benchmarks.nestful.reading import Reading, read_gold, read_prediction, usual_layout
 from planner_eval.benchmarks.paired import Match, argument_keys, count_shared, matches_of, pair_calls
@@ -63,29 +62,36 @@ def is_winning(plan: Plan, sample: Sample, run: Run, gold: Plan | None = None) -
     (False, True)
     """
     answer, text = sample.extra.get("gold_answer"), sample.extra.get("gold_answer_text")
-    result = _run_plan(plan, sample, run)
-    if result is None or not answers_match(result.value, answer, text):
+    value = _run_plan(plan, sample, run)
+    if value is _FAILED or not answers_match(value, answer, text):
         return False
-    if plan is gold or answers_match(result.value, answer, text, rounding=False):
+    if plan is gold or answers_match(value, answer, text, rounding=False):
         return True
-    exact = None if gold is None else _run_plan(gold, sample, run)
-    return (
-        exact is not None
-        and answers_match(exact.value, answer, text)
-        and is_rounded(result.value, exact.value)
-    )
+    exact = _FAILED if gold is None else _run_plan(gold, sample, run)
+    return exact is not _FAILED and answers_match(exact, answer, text) and is_rounded(value, exact)
 
 
-def _run_plan(plan: Plan, sample: Sample, run: Run) -> Outcome | None:
-    """What the calls come to; None where one is not valid or fails."""
+_FAILED: Any = object()
+"""What calls come to of which one is not valid, or fails."""
+
+
+def _run_plan(plan: Plan, sample: Sample, run: Run) -> Any:
+    """What the calls come to, values passed by name.
+
+    A plain function is taken at its word: how it passes values is its own affair, and as it cannot tell a
+    failure from False it never gives False.
+    """
     usual = replace(
         sample, tools=usual_layout(_select_tools(sample.tools, {call.name for call in plan.calls}))
     )
     calls = executable_calls(plan, usual.tools)
     if not calls:
-        return None
-    outcome = outcome_of(run, calls, usual)
-    return outcome if outcome.failure is None else None
+        return _FAILED
+    if is_runner(run):
+        outcome = run.outcome(calls, usual, by="name")
+        return outcome.value if outcome.failure is None else _FAILED
+    value = run(calls, usual)
+    return _FAILED if value is False else value
 
 
 def _select_tools(tools: Any, names: set[str]) -> Any:
@@ -105,10 +111,8 @@ def executable_calls(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
     A call is valid when a listed tool of its name takes all its arguments, none is given twice, and each
     reference means the one output of an earlier call as a whole. Whether one is missing the function says.
     """
-    specs: dict[str, Any] = {}
-    for spec in tools if isinstance(tools, list) else []:
-        if isinstance(spec, dict):
-            specs.setdefault(str(spec.get("name")), spec)
+    listed = tools if isinstance(tools, list) else []
+    specs = {str(spec.get("name")): spec for spec in reversed(listed) if isinstance(spec, dict)}
     outputs: list[str] = []
     calls = []
     for position, call in enumerate(plan.calls):

@@ -6,9 +6,8 @@ import functools
 import json
 import statistics
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
-from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.formats import ParsedAnswer, find_reader
 from planner_eval.benchmarks.nestful.official_metrics import (
@@ -23,6 +22,9 @@ from planner_eval.benchmarks.nestful.reading import is_older_layout
 from planner_eval.benchmarks.report import Figure, Run, ratio
 from planner_eval.benchmarks.scoring import SampleResults, Scorer
 
+if TYPE_CHECKING:
+    from planner_eval.execution.nestful import NestfulRunner
+
 # ----------------------------------------------------------------------
 # NESTful's win: the calls are run, and the last result is compared with the gold answer.
 #
@@ -34,51 +36,14 @@ _MAX_NAMED = 3
 """Functions that a note names."""
 
 
-class Outcome(Protocol):
-    """What an answer came to: a value, or a failure that says why there is none."""
-
-    @property
-    def value(self) -> Any:
-        """The last call's value."""
-
-    @property
-    def failure(self) -> object | None:
-        """None, or what went wrong."""
-
-
-class Runner(Protocol):
-    """Runs decoded calls with a sample's tools, and can tell failure from a value of False."""
-
-    def __call__(self, calls: Any, sample: Sample) -> Any:
-        """The answer, or False for any failure at all: a `Run`."""
-
-    def outcome(self, calls: Any, sample: Sample, *, by: str) -> Outcome:
-        """The answer or the failure, values passed by ``"position"`` or by ``"name"``."""
-
-    def absent(self, names: Iterable[str]) -> list[str]:
-        """Which of these functions it does not have."""
-
-
-def _is_runner(run: Run) -> TypeGuard[Runner]:
-    """Whether a run is a `Runner`; to ask by isinstance takes longer than many an answer."""
+def is_runner(run: Run) -> TypeGuard[NestfulRunner]:
+    """Whether a run can tell failure from False; to ask by isinstance takes longer than many an answer."""
     return hasattr(run, "outcome") and hasattr(run, "absent")
-
-
-def outcome_of(run: Run, calls: Any, sample: Sample) -> Outcome:
-    """The outcome of calls whose values are passed by name.
-
-    A plain function is taken at its word: how it passes values is its own affair, and as it cannot tell a
-    failure from False it never gives False.
-    """
-    if _is_runner(run):
-        return run.outcome(calls, sample, by="name")
-    value = run(calls, sample)
-    return FinishedRun(failure=ValueError("the run failed")) if value is False else FinishedRun(value)
 
 
 def absent_functions(run: Run | None, gold: Any) -> list[str]:
     """The functions that gold calls and the runner does not have; none where it cannot say."""
-    if run is None or not isinstance(gold, list) or not _is_runner(run):
+    if run is None or not isinstance(gold, list) or not is_runner(run):
         return []
     return run.absent(str(call["name"]) for call in gold if isinstance(call, dict) and "name" in call)
 
@@ -98,14 +63,6 @@ def absence_note(samples: int, names: Iterable[str], meaning: str) -> str:
     counted = f"{samples:,} sample" + ("s" if samples > 1 else "")
     where = f"see nestful:FOLDER ({', '.join(name_list[:_MAX_NAMED])}{more})"
     return f"{counted} {meaning}: functions that do not exist, {where}"
-
-
-@fast_frozen
-class FinishedRun:
-    """The outcome of a run in this process."""
-
-    value: Any = None
-    failure: Exception | None = None
 
 
 def is_win(answer: Any, gold: Any) -> bool:
