@@ -12,11 +12,10 @@ from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, Benchmark
 from planner_eval.benchmarks.datasets.published import Sample, dataset_folder, published_datasets, read
 from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.reading.files.fields import value_at
-from planner_eval.reading.files.files import read_path
+from planner_eval.reading.files.files import PlanFile, read_path
 from planner_eval.reading.files.pairing import format_repeated_ids
 
 if TYPE_CHECKING:
-    from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
 
 

@@ -7,15 +7,15 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import NAME, InputError, ParseError, expect_or_none
-from planner_eval.benchmarks.answers import gold_samples
-from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
+from planner_eval.benchmarks.answers import AnsweredSample, gold_samples
+from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, Table
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.layouts import figure_share
-from planner_eval.benchmarks.report import Report, SampleScore
+from planner_eval.benchmarks.report import Report, Run, SampleScore
 from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules
 from planner_eval.benchmarks.runs import read_stored_benchmark
 from planner_eval.benchmarks.score import Scored, figure_value, is_same_value
@@ -32,12 +32,6 @@ from planner_eval.results.runs.run_file import StoredRun
 from planner_eval.results.score import refuse_seed
 from planner_eval.results.system_names import system_names
 from planner_eval.results.totals import Totals
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.answers import AnsweredSample
-    from planner_eval.benchmarks.benchmark import Table
-    from planner_eval.benchmarks.report import Run
-
 
 # ----------------------------------------------------------------------
 # Systems under a benchmark: the figures of single samples, as pairs of systems are compared by them.

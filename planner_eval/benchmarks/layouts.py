@@ -14,7 +14,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder, read
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.answers import AnsweredSample
-from planner_eval.benchmarks.report import Cell
+from planner_eval.benchmarks.report import Cell, Figure, Report, Run, SampleScore
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.results.columns import Column
 from planner_eval.results.drawing.charts import Bars, Chart, Point
@@ -23,7 +23,6 @@ from planner_eval.results.intervals import intervals, proportion
 if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark
     from planner_eval.benchmarks.datasets.published import Sample
-    from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
     from planner_eval.benchmarks.score import Scored
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.benchmarks.benchmark import Explanation, Table, as_json
 from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import gold_plan
+from planner_eval.benchmarks.report import Figure, Run, SampleScore
 from planner_eval.benchmarks.score import Scored, figure_rows, summary_lines
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.rows import Row
@@ -33,9 +34,6 @@ from planner_eval.results.page.report import (
     omission_notes,
     refuse_bad_settings,
 )
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import Figure, Run, SampleScore
 
 STATES = {
     "right": "counts as right",

@@ -27,15 +27,13 @@ from planner_eval.benchmarks.answers import (
     read_answers,
 )
 from planner_eval.benchmarks.benchmark import Benchmark, benchmark
-from planner_eval.benchmarks.datasets.published import published_datasets
-from planner_eval.benchmarks.report import report_data, row_texts
+from planner_eval.benchmarks.datasets.published import Sample, published_datasets
+from planner_eval.benchmarks.report import Figure, Report, SampleScore, report_data, row_texts
 from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.judging import Judge, Template
-    from planner_eval.benchmarks.report import Figure, Report, SampleScore
     from planner_eval.results.conversations import ConversationSums
     from planner_eval.results.trials import TrialReport
 

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.benchmarks.appbench import data
@@ -20,16 +20,13 @@ from planner_eval.benchmarks.benchmark import Details, Table
 from planner_eval.benchmarks.compare import Rows, part_reports, part_rows
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.layouts import ChartSpec, System, bars, own_figure, point, printed_table
-from planner_eval.benchmarks.report import Cell, Records
+from planner_eval.benchmarks.report import Cell, Records, Run
+from planner_eval.benchmarks.score import Scored
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import components, parallel_scale
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.drawing.charts import MIN_CELL_SAMPLES, Chart, HeatMap
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import Run
-    from planner_eval.benchmarks.score import Scored
 
 # ----------------------------------------------------------------------
 # The tables of AppBench's paper, each printed cell beside the recomputed one, and its figure 4.

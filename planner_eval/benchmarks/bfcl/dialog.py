@@ -8,7 +8,7 @@ Source: package bfcl-eval 2026.3.23: ``model_handler/base_handler.py`` and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.asking import Asking, CallTexts, Dialog, ModelReply, Question, Result
@@ -23,9 +23,7 @@ from planner_eval.benchmarks.bfcl.prompts import (
     with_language,
 )
 from planner_eval.benchmarks.bfcl.reading import decode_step, is_empty_step
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.datasets.published import Sample
 
 CALLS, PROMPT = "function-calling", "prompt"
 """The pipelines: calls of the endpoint's own tools; calls that are written in text."""

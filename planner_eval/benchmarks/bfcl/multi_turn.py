@@ -19,18 +19,16 @@ from importlib.util import find_spec
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError, ExecutionError
 from planner_eval.benchmarks.bfcl.call_check import RAISED, VALID, Verdict
 from planner_eval.benchmarks.bfcl.reading import decode_step, is_empty_step
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.execution.sandbox.job import CallSettings, Program, Row, Step
 from planner_eval.execution.sandbox.reply import Reply
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource, factory_source
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.published import Sample
 
 NOT_JUDGED = "not_judged"
 """The kind of error of a record that ran out of time, ended the worker or has no tools here."""

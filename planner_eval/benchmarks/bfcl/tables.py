@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.benchmarks.benchmark import Table
 from planner_eval.benchmarks.bfcl.data import CATEGORIES
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Cell
+from planner_eval.benchmarks.report import Cell, Run
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import Run
     from planner_eval.benchmarks.score import Scored
 
 

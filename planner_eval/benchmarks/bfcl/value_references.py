@@ -12,15 +12,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError, ExecutionError
 from planner_eval.benchmarks.bfcl.gold import turn_calls
 from planner_eval.benchmarks.bfcl.multi_turn import run_gold
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.plan.model import leaves
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.published import Sample
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _SMALLEST = 10

@@ -27,11 +27,10 @@ from planner_eval.benchmarks.layouts import (
     point,
     printed_table,
 )
-from planner_eval.benchmarks.report import Cell, Records, Report
+from planner_eval.benchmarks.report import Cell, Records, Report, Run, SampleScore
 from planner_eval.results.drawing.charts import Chart, Point
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import Run, SampleScore
     from planner_eval.benchmarks.score import Scored
 
 

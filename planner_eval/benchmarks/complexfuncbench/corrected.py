@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, JudgeError, ParseError
 from planner_eval.base.text import format_count
@@ -42,15 +42,12 @@ from planner_eval.benchmarks.complexfuncbench.turn import (
     prepare,
     score_response,
 )
+from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.judging import Judge
 from planner_eval.benchmarks.report import Figure, ratio
 from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures, sum_columns
 from planner_eval.benchmarks.turns import turn_figures
 from planner_eval.comparison.turns import TurnComparison
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.published import Sample
-    from planner_eval.benchmarks.judging import Judge
-
 
 # ----------------------------------------------------------------------
 # Why models fail: types of errors, types of parameters, numbers of steps (Figures 4, 5 and 6).

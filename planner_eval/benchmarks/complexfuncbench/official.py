@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, JudgeError, LimitError, ParseError
 from planner_eval.base.json_text import check_depth, decode_object, loads
@@ -33,13 +33,10 @@ from planner_eval.benchmarks.complexfuncbench.turn import (
     prepare,
     score_response,
 )
+from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.judging import Judge
 from planner_eval.benchmarks.report import Figure
 from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.published import Sample
-    from planner_eval.benchmarks.judging import Judge
-
 
 # ----------------------------------------------------------------------
 # A recorded conversation as text becomes the turns that a model took in it.

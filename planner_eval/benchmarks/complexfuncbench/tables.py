@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.complexfuncbench.corrected import ERROR_TYPES, OTHER, PARAMETER_TYPES
 from planner_eval.benchmarks.complexfuncbench.data import Step, domain_of, steps_of
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.layouts import (
     ChartSpec,
     System,
@@ -22,10 +22,6 @@ from planner_eval.benchmarks.layouts import (
 )
 from planner_eval.benchmarks.report import Cell, ratio
 from planner_eval.results.drawing.charts import Bars, Chart, Point
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.published import Sample
-
 
 # ----------------------------------------------------------------------
 # The paper's table of the data, each printed cell beside the recomputed one.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.complexfuncbench.data import (
@@ -38,6 +38,7 @@ from planner_eval.benchmarks.complexfuncbench.matching import (
     judge_equivalence,
     never_matches,
 )
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import (
     Judge,
     Question,
@@ -46,10 +47,6 @@ from planner_eval.benchmarks.judging import (
     read_equal,
     read_scale,
 )
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.published import Sample
-
 
 # ----------------------------------------------------------------------
 # What ComplexFuncBench asks a judge for: final answers, and like calls.

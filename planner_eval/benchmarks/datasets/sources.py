@@ -22,6 +22,7 @@ from planner_eval.base.errors import (
 from planner_eval.base.text import closest_name
 from planner_eval.benchmarks.datasets.published import (
     Dataset,
+    Sample,
     find_dataset,
     gold_plan,
     holds_plan,
@@ -34,7 +35,6 @@ from planner_eval.reading.files.record import Record, read_plan
 from planner_eval.reading.files.trials import format_ids_repeated_beyond_trials
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.catalogs.record_tools import Known
     from planner_eval.reading.dialects.dialect import TurnChoice
 

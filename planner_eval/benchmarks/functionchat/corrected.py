@@ -21,7 +21,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
 from planner_eval.benchmarks.datasets.check import is_instruction, read_alternatives
@@ -38,15 +38,11 @@ from planner_eval.benchmarks.functionchat.official import (
     turn_of_dialog,
 )
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
-from planner_eval.benchmarks.judging import ask
+from planner_eval.benchmarks.judging import Judge, ask
 from planner_eval.benchmarks.report import Figure, ratio
 from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
 from planner_eval.benchmarks.turns import dialog_figures
 from planner_eval.plan.model import Call
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.judging import Judge
-
 
 # ----------------------------------------------------------------------
 # What FunctionChat-Bench's criteria decide without a judge, and what they leave to one.

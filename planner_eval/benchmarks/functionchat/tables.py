@@ -20,13 +20,11 @@ from planner_eval.benchmarks.functionchat.corrected import rule_answer
 from planner_eval.benchmarks.functionchat.data import OUTPUT_TYPES
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.layouts import ChartSpec, System, figure_bars, paper_cell, printed_table
-from planner_eval.benchmarks.report import Cell
+from planner_eval.benchmarks.report import Cell, Run
 from planner_eval.plan.model import Call
 from planner_eval.results.drawing.charts import Chart
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.datasets.published import Sample
-    from planner_eval.benchmarks.report import Run
     from planner_eval.benchmarks.score import Scored
 
 

@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError, InputError, ParseError
 from planner_eval.benchmarks.benchmark import Details, Table
@@ -30,8 +30,8 @@ from planner_eval.benchmarks.nestful.reading import (
     read_prediction,
     usual_layout,
 )
-from planner_eval.benchmarks.report import Cell, Records, ratio
-from planner_eval.benchmarks.score import format_counts, format_first_ids
+from planner_eval.benchmarks.report import Cell, Records, Report, Run, ratio
+from planner_eval.benchmarks.score import Scored, format_counts, format_first_ids
 from planner_eval.catalogs.benchmark_formats import read_nestful
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan
@@ -40,10 +40,6 @@ from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import components, consumers, depth, nesting_patterns
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.drawing.charts import Chart
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import Report, Run
-    from planner_eval.benchmarks.score import Scored
 
 
 def dataset_table(samples: Iterable[Sample]) -> list[Cell]:
