@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import NAME, InputError, expect
-from planner_eval.base.resources import load
+from planner_eval.base.resources import deferred, load
 from planner_eval.base.text import closest_name
 
 if TYPE_CHECKING:
@@ -283,6 +283,19 @@ class Benchmark(NamedTuple):
             samples: Of this benchmark's reader; any part of the data.
         """
         return list(self.paper(list(samples)))
+
+
+def deferred_fields(package: str, **targets: str) -> dict[str, Any]:
+    """Fields of a benchmark that stand in modules of its package, imported when they are called.
+
+    Args:
+        package: The package.
+        targets: Of each field its module and name there, as ``"module:name"``.
+
+    >>> deferred_fields("os", read="path:basename")["read"]("a/b")
+    'b'
+    """
+    return {field: deferred(f"{package}.{target}") for field, target in targets.items()}
 
 
 # ----------------------------------------------------------------------

@@ -81,13 +81,7 @@ class SampleScore:
         1.0
         """
         score = object.__new__(cls)
-        attributes = score.__dict__
-        attributes["id"], attributes["ok"], attributes["error"], attributes["_figures"] = (
-            id,
-            ok,
-            error,
-            figures,
-        )
+        score.__dict__.update(id=id, ok=ok, error=error, _figures=figures)
         return score
 
     def __getattr__(self, name: str) -> Any:
@@ -211,6 +205,11 @@ class Cell:
         published = self.published.replace(",", "").rstrip("%")
         decimals = len(published.partition(".")[2])
         return f"{self.value:.{decimals}f}" == f"{float(published):.{decimals}f}"
+
+
+def failed_figures(names: Iterable[str], error: str) -> tuple[Figure, ...]:
+    """Figures that the published code does not print, for it raises this exception."""
+    return tuple(Figure(name, None, error=error) for name in names)
 
 
 def f1(name: str, hits: float, predicted: float, gold: float, *, note: str = "") -> Figure:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.report import Figure
+from planner_eval.benchmarks.report import Figure, failed_figures
 from planner_eval.benchmarks.scoring import sum_columns
 
 # ----------------------------------------------------------------------
@@ -174,6 +174,7 @@ FIGURE_NAMES = (
     "depend_argu_hit_f1",
     "non_depend_argu_hit_f1",
 )
+NO_DIVISOR = "ZeroDivisionError"
 _CITY_ABBREVIATIONS = {
     "la": "los angeles",
     "lax": "los angeles",
@@ -362,20 +363,15 @@ def figures(counts: AppBenchOfficialCounts, n: int) -> tuple[Figure, ...]:
     pair numerators with denominators that do not belong together, so they can pass 1.
     """
     try:
-        values = _figure_values(counts, n)
-    except ZeroDivisionError as error:
-        return tuple(Figure(name, None, error=type(error).__name__) for name in FIGURE_NAMES)
-    return tuple(Figure(name, value) for name, value in zip(FIGURE_NAMES, values, strict=True))
+        return tuple(map(Figure, FIGURE_NAMES, _figure_values(counts, n)))
+    except ZeroDivisionError:
+        return failed_figures(FIGURE_NAMES, NO_DIVISOR)
 
 
 @lru_cache(maxsize=4096)
 def failure(counts: AppBenchOfficialCounts) -> str | None:
     """The exception that the published code raises for one sample scored alone, if it does."""
-    try:
-        _figure_values(counts, 1)
-    except ZeroDivisionError as error:
-        return type(error).__name__
-    return None
+    return figures(counts, 1)[0].error
 
 
 def _figure_values(c: AppBenchOfficialCounts, n: int) -> tuple[float, ...]:

@@ -18,7 +18,7 @@ from planner_eval.benchmarks.appbench.evaluation import (
     split_answer,
 )
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure
+from planner_eval.benchmarks.report import Figure, failed_figures
 from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures, sum_columns
 
 # ----------------------------------------------------------------------
@@ -152,12 +152,11 @@ def figures(n: int, rows: Callable[[], Iterable[tuple[NameScores, ArgumentErrors
         n: The size of the set.
         rows: Its samples, each time from the first on.
     """
-    names_ = ("app.em", "app.f1", "api.em", "api.f1", "succ", *(f"analysis.{share}" for share in SHARE_NAMES))
+    names = ("app.em", "app.f1", "api.em", "api.f1", "succ", *(f"analysis.{share}" for share in SHARE_NAMES))
     try:
-        values = _figure_values(n, rows)
-    except ZeroDivisionError as error:
-        return tuple(Figure(name, None, error=type(error).__name__) for name in names_)
-    return tuple(Figure(name, value) for name, value in zip(names_, values, strict=True))
+        return tuple(map(Figure, names, _figure_values(n, rows)))
+    except ZeroDivisionError:
+        return failed_figures(names, evaluation.NO_DIVISOR)
 
 
 def _figure_values(
@@ -169,10 +168,10 @@ def _figure_values(
     )
     wrong = total.mismatched
     return (
-        sum(name.app_em for name, _ in rows()) / n,
-        sum(name.app_f1 for name, _ in rows()) / n,
-        sum(name.api_em for name, _ in rows()) / n,
-        sum(name.api_f1 for name, _ in rows()) / n,
+        *(
+            sum(getattr(name, score) for name, _ in rows()) / n
+            for score in ("app_em", "app_f1", "api_em", "api_f1")
+        ),
         succ / n,
         total.missing / total.compared,
         total.missing_dependent / total.compared,
@@ -330,13 +329,9 @@ def _figures(results: SampleResults) -> Iterator[Figure]:
     key_failure = "KeyError" if any(outcome.errors is None for outcome in counted()) else None
     n = sum(1 for _ in counted())
     total = evaluation.sum_counts(outcome.counts for outcome in counted())
-    yield from _fail(failure, evaluation.figures(total, n))
+    scored = evaluation.figures(total, n)
     analysed = figures(
         n, lambda: ((outcome.names, outcome.errors or ArgumentErrors()) for outcome in counted())
     )
-    yield from _fail(failure or key_failure, analysed)
-
-
-def _fail(failure: str | None, figures: Iterable[Figure]) -> Iterable[Figure]:
-    """The figures, or their names with the exception that ended the published run."""
-    return [Figure(figure.name, None, error=failure) for figure in figures] if failure else figures
+    for error, computed in ((failure, scored), (failure or key_failure, analysed)):
+        yield from failed_figures((f.name for f in computed), error) if error else computed

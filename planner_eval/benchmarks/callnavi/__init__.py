@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from planner_eval.base.resources import deferred
-from planner_eval.benchmarks.benchmark import Benchmark, Option, as_json, has_keys, score_functions
+from planner_eval.benchmarks.benchmark import (
+    Benchmark,
+    Option,
+    as_json,
+    deferred_fields,
+    has_keys,
+    score_functions,
+)
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -34,19 +40,22 @@ def _has_repeats(options: Mapping[str, str]) -> bool:
 BENCHMARK = Benchmark(
     name="callnavi",
     title="CallNavi",
-    read=deferred("planner_eval.benchmarks.callnavi.data:read_callnavi"),
-    read_file=deferred("planner_eval.benchmarks.callnavi.data:read_domain_file"),
     fits=has_keys("API"),
     signs=("API",),
-    paper=deferred("planner_eval.benchmarks.callnavi.tables:paper_cells"),
     difference="the paper takes an answer as written, and added parameters are wrong",
     options=_OPTIONS,
     judged=True,
-    prompt_files=deferred("planner_eval.benchmarks.callnavi.data:PROMPT_FILES"),
-    details=deferred("planner_eval.benchmarks.callnavi.tables:tables"),
-    charts=deferred("planner_eval.benchmarks.callnavi.tables:CHARTS"),
-    gold_of=deferred("planner_eval.benchmarks.callnavi.reading:gold_of"),
     notations=frozenset({"json", "callnavi", "callnavi-yaml"}),
     answer_text=_answer_text,
     several=_has_repeats,
+    **deferred_fields(
+        __name__,
+        read="data:read_callnavi",
+        read_file="data:read_domain_file",
+        paper="tables:paper_cells",
+        prompt_files="data:PROMPT_FILES",
+        details="tables:tables",
+        charts="tables:CHARTS",
+        gold_of="reading:gold_of",
+    ),
 )

@@ -9,7 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner_eval.base.resources import deferred, deferred_names
-from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have_keys, score_functions
+from planner_eval.benchmarks.benchmark import (
+    Benchmark,
+    Option,
+    all_have_keys,
+    deferred_fields,
+    score_functions,
+)
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.complexfuncbench.tables import table3
@@ -28,24 +34,26 @@ _RUNNER_OPTION = Option(
 score_official, score_corrected = score_functions("complexfuncbench")
 __getattr__ = deferred_names(__name__, Settings="turn", table3="tables")
 _gold_prediction = deferred("planner_eval.benchmarks.complexfuncbench.official:gold_prediction")
-_read = deferred("planner_eval.benchmarks.complexfuncbench.data:read_complexfuncbench")
 
 BENCHMARK = Benchmark(
     name="complexfuncbench",
     title="ComplexFuncBench",
-    read=_read,
-    read_file=_read,
     fits=all_have_keys("role"),
     signs=("conversations",),
-    paper=deferred("planner_eval.benchmarks.complexfuncbench.tables:table3"),
     difference="the paper counts the samples at hand, and every annotated call once",
     options=(_RUNNER_OPTION,),
     judged=True,
-    prompt_files=deferred("planner_eval.benchmarks.complexfuncbench.turn:PROMPT_FILES"),
     gold_text=lambda sample: _gold_prediction(sample.gold),
-    charts=deferred("planner_eval.benchmarks.complexfuncbench.tables:CHARTS"),
     notations=frozenset({"json"}),
     gold_beside={"conversations": "functions"},
     lower=("error *", "extra steps"),
     turned=True,
+    **deferred_fields(
+        __name__,
+        read="data:read_complexfuncbench",
+        read_file="data:read_complexfuncbench",
+        paper="tables:table3",
+        prompt_files="turn:PROMPT_FILES",
+        charts="tables:CHARTS",
+    ),
 )

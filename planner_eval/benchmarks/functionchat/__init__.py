@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.resources import deferred
-from planner_eval.benchmarks.benchmark import Benchmark, as_json, has_keys, score_functions
+from planner_eval.benchmarks.benchmark import Benchmark, as_json, deferred_fields, has_keys, score_functions
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
@@ -37,21 +36,24 @@ def _gold_text(sample: Sample) -> str | None:
 BENCHMARK = Benchmark(
     name="functionchat",
     title="FunctionChat-Bench",
-    read=deferred("planner_eval.benchmarks.functionchat.data:read_functionchat"),
-    read_file=deferred("planner_eval.benchmarks.functionchat.data:read_part_file"),
     fits=_fits,
     signs=("function_num", "dialog_num", "input_messages"),
-    paper=deferred("planner_eval.benchmarks.functionchat.tables:paper_cells"),
     difference="the paper's criteria decide every item, without the published shortcuts",
     judged=True,
-    prompt_files=deferred("planner_eval.benchmarks.functionchat.data:PROMPT_FILES"),
-    details=deferred("planner_eval.benchmarks.functionchat.tables:detail_tables"),
-    charts=deferred("planner_eval.benchmarks.functionchat.tables:CHARTS"),
-    result_file=deferred("planner_eval.benchmarks.functionchat.official:result_file"),
     gold_text=_gold_text,
-    gold_of=deferred("planner_eval.benchmarks.functionchat.reading:gold_of"),
     notations=frozenset({"json"}),
     nothing="null",
     lower=("* undecided",),
     turned=True,
+    **deferred_fields(
+        __name__,
+        read="data:read_functionchat",
+        read_file="data:read_part_file",
+        paper="tables:paper_cells",
+        prompt_files="data:PROMPT_FILES",
+        details="tables:detail_tables",
+        charts="tables:CHARTS",
+        result_file="official:result_file",
+        gold_of="reading:gold_of",
+    ),
 )

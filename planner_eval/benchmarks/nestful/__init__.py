@@ -7,7 +7,13 @@ repository IBM/NESTFUL (its code and data).
 from __future__ import annotations
 
 from planner_eval.base.resources import deferred
-from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have_keys, score_functions
+from planner_eval.benchmarks.benchmark import (
+    Benchmark,
+    Option,
+    all_have_keys,
+    deferred_fields,
+    score_functions,
+)
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -22,17 +28,20 @@ score_official, score_corrected = score_functions("nestful")
 BENCHMARK = Benchmark(
     name="nestful",
     title="NESTful",
-    read=deferred("planner_eval.benchmarks.nestful.data:read_nestful"),
-    read_file=deferred("planner_eval.benchmarks.nestful.data:read_nestful_file"),
     fits=all_have_keys("name", "arguments"),
     signs=("gold_answer", "var_result"),
-    paper=deferred("planner_eval.benchmarks.nestful.tables:paper_cells"),
     difference="the paper compares plans; the published code compares texts of calls",
     options=(_MODEL_OPTION,),
     runner=deferred("planner_eval.execution.nestful:NestfulRunner"),
-    details=deferred("planner_eval.benchmarks.nestful.tables:tables"),
-    charts=deferred("planner_eval.benchmarks.nestful.tables:CHARTS"),
-    gold_of=deferred("planner_eval.benchmarks.nestful.reading:gold_of"),
     gold_beside={"output": ""},
     lower=("num_errors_*", "num_pred_examples_w_parsing_errors"),
+    **deferred_fields(
+        __name__,
+        read="data:read_nestful",
+        read_file="data:read_nestful_file",
+        paper="tables:paper_cells",
+        details="tables:tables",
+        charts="tables:CHARTS",
+        gold_of="reading:gold_of",
+    ),
 )

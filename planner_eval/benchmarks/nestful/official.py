@@ -19,7 +19,7 @@ from planner_eval.benchmarks.nestful.official_metrics import (
     predicted_text,
 )
 from planner_eval.benchmarks.nestful.reading import is_older_layout
-from planner_eval.benchmarks.report import Figure, Run, ratio
+from planner_eval.benchmarks.report import Figure, Run, failed_figures, ratio
 from planner_eval.benchmarks.scoring import SampleResults, Scorer
 
 if TYPE_CHECKING:
@@ -267,9 +267,7 @@ def _figures(scored: Sequence[ScoredAnswer], abort: str | None, run: bool) -> tu
         Figure("num_pred_examples_w_parsing_errors", sum(s.faulty for s in scored)),
     )
     error = abort or next((figure.error for figure in figures if figure.error), None)
-    if error is None:
-        return figures
-    return tuple(Figure(figure.name, None, error=error) for figure in figures)
+    return failed_figures((figure.name for figure in figures), error) if error else figures
 
 
 def _win_rate(scored: Sequence[ScoredAnswer]) -> Figure:
@@ -284,7 +282,7 @@ def _win_rate(scored: Sequence[ScoredAnswer]) -> Figure:
     return ratio("win_rate", sum(bool(s.win) for s in scored), len(scored), note=note)
 
 
-def _f1_figures(scored: Sequence[ScoredAnswer]) -> list[Figure]:
+def _f1_figures(scored: Sequence[ScoredAnswer]) -> Iterable[Figure]:
     """F1 over samples for names, and over (sample, API) for ``key = value`` pairs of the last calls."""
     slots = (
         (gold.get(name, ()), pred.get(name, ()))
@@ -293,6 +291,6 @@ def _f1_figures(scored: Sequence[ScoredAnswer]) -> list[Figure]:
     )
     try:
         values = (*macro((s.gold_names, s.names) for s in scored), *macro(slots))
-    except ValueError as error:
-        return [Figure(name, None, error=type(error).__name__) for name in _F1_FIGURES]
-    return [Figure(name, value) for name, value in zip(_F1_FIGURES, values, strict=True)]
+    except ValueError:
+        return failed_figures(_F1_FIGURES, "ValueError")
+    return map(Figure, _F1_FIGURES, values)
