@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
@@ -152,24 +153,24 @@ def _read_layout(name: str, data: Mapping[str, Any]) -> Layout:
 
 def _read_columns(block: Mapping[str, Any]) -> Iterator[LayoutColumn]:
     """Those of a block: a figure says more than its group, and this more than the block."""
-    shared = {"where": block.get("where", {}), "settings": block.get("set", {})}
-    shared |= {"unit": block["unit"], "digits": block["digits"]}
-    for group in block["groups"]:
-        for figure_data in block["figures"]:
-            figure = figure_data["figure"].replace("{}", group.get("name", ""))
-            overrides = {key: figure_data[key] for key in ("unit", "digits") if key in figure_data}
-            overrides["where"] = {**shared["where"], **group.get("where", {}), **figure_data.get("where", {})}
-            column_part = Part("part", group["part"]) if "part" in group else None
-            yield LayoutColumn(
-                group["head"],
-                figure_data["head"],
-                figure,
-                tuple(figure_data.get("of", (figure,))),
-                {**group.get("only", {}), **figure_data.get("only", {})},
-                column_part,
-                percent_in=tuple(figure_data.get("percent_in", ())),
-                **{**shared, **overrides},
-            )
+    for group, figure in product(block["groups"], block["figures"]):
+        name = figure["figure"].replace("{}", group.get("name", ""))
+        only, where = (
+            {**block.get(key, {}), **group.get(key, {}), **figure.get(key, {})} for key in ("only", "where")
+        )
+        yield LayoutColumn(
+            group["head"],
+            figure["head"],
+            name,
+            tuple(figure.get("of", (name,))),
+            only,
+            Part("part", group["part"]) if "part" in group else None,
+            where,
+            block.get("set", {}),
+            figure.get("unit", block["unit"]),
+            figure.get("digits", block["digits"]),
+            tuple(figure.get("percent_in", ())),
+        )
 
 
 # ----------------------------------------------------------------------

@@ -19,8 +19,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import compress
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
@@ -30,6 +28,7 @@ from planner_eval.benchmarks.callnavi.official import (
     ALL_RIGHT,
     DIFFICULTIES,
     NO_ORDER,
+    NO_RATING,
     NO_STRUCTURE,
     NO_VALUES,
     PLACEHOLDER,
@@ -41,6 +40,7 @@ from planner_eval.benchmarks.callnavi.official import (
     difficulty_figures,
     gold_problem,
     level_of,
+    verdict_figures,
 )
 from planner_eval.benchmarks.callnavi.reading import (
     Calls,
@@ -230,15 +230,8 @@ def is_matching_value(gold: Value, predicted: Value) -> bool:
 
 
 def _figures(compared: Sequence[CorrectedOutcome], has_judge: bool) -> Iterable[Figure]:
-    n = len(compared)
-    levels = [record.level for record in compared]
-    verdicts = [record.verdict for record in compared]
-    yield ratio("syntax", sum([record.valid for record in compared]), n)
-    yield _rating_figure(compared) if has_judge else Figure("gpt", None, note="needs a judge")
-    yield ratio("structure", sum([verdict.structure for verdict in verdicts]), n)
-    for name in ("order", "ast"):
-        hits = list(compress(levels, map(attrgetter(name), verdicts)))
-        yield from difficulty_figures(f"{name}_", hits, _share_of(levels))
+    rating = _rating_figure(compared) if has_judge else NO_RATING
+    return verdict_figures(compared, _share_of([record.level for record in compared]), rating)
 
 
 def _share_of(levels: Sequence[Any]) -> Callable[[str, int, str], Figure]:

@@ -380,19 +380,41 @@ def gold_problem(sample: Sample) -> str | None:
 
 def _parameter_figures(judged: Sequence[OfficialOutcome], has_judge: bool) -> Iterable[Figure]:
     dumped = next((record.unwashed for record in judged if record.unwashed), None)
-    valid = sum([record.valid for record in judged])
-    yield _figure("syntax", valid, DIVISORS["overall"], _published_exception(dumped))
-    raised = _published_exception(dumped) or next(
-        (record.verdict.error for record in judged if record.verdict.error), None
-    )
-    yield _rating_figure(judged, raised) if has_judge else Figure("gpt", None, note="needs a judge")
-    yield _figure("structure", sum([r.verdict.structure for r in judged]), DIVISORS["overall"], raised)
-    levels = [record.level for record in judged]
+    unwashed = _published_exception(dumped)
+    raised = unwashed or next((record.verdict.error for record in judged if record.verdict.error), None)
+
+    def share(name: str, hits: int, level: str) -> Figure:
+        error = unwashed if name == "syntax" else raised
+        return (
+            Figure(name, None, error=error)
+            if error
+            else ratio(name, hits, DIVISORS[level], note=_CONSTANT_NOTE)
+        )
+
+    return verdict_figures(judged, share, _rating_figure(judged, raised) if has_judge else NO_RATING)
+
+
+NO_RATING = Figure("gpt", None, note="needs a judge")
+
+
+def verdict_figures(
+    judged: Sequence[Any], share: Callable[[str, int, str], Figure], rating: Figure
+) -> Iterator[Figure]:
+    """The figures of answers with parameters, under either variant.
+
+    Args:
+        judged: The outcomes.
+        share: The figure of a name, a number of hits, and a difficulty, or ``"overall"``.
+        rating: The judge's.
+    """
+    yield share("syntax", sum([record.valid for record in judged]), "overall")
+    yield rating
     verdicts = [record.verdict for record in judged]
+    yield share("structure", sum([verdict.structure for verdict in verdicts]), "overall")
+    levels = [record.level for record in judged]
     for name in ("order", "ast"):
-        hits = list(compress(levels, map(attrgetter(name), verdicts)))
         yield from difficulty_figures(
-            f"{name}_", hits, lambda name, count, level: _figure(name, count, DIVISORS[level], raised)
+            f"{name}_", list(compress(levels, map(attrgetter(name), verdicts))), share
         )
 
 
@@ -415,10 +437,6 @@ def difficulty_figures(
 def _published_exception(error: str | None) -> str | None:
     """The exception of the published washing; a limit of ours is none."""
     return None if error is None or error.startswith("LimitError") else error
-
-
-def _figure(name: str, hits: int, divisor: int, raised: str | None) -> Figure:
-    return Figure(name, None, error=raised) if raised else ratio(name, hits, divisor, note=_CONSTANT_NOTE)
 
 
 def macro(name: str, shares: Sequence[Figure]) -> Figure:

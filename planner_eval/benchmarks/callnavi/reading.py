@@ -74,9 +74,7 @@ def wash_json(text: str) -> WashedAnswer:
 def read_json(text: str) -> WashedAnswer:
     """The text read as JSON as it stands: how a repaired answer is read."""
     if len(text) > MAX_JSON_CHARS:
-        return WashedAnswer(
-            {}, False, f"LimitError: {len(text)} characters, at most {MAX_JSON_CHARS} are read"
-        )
+        return _refuse_text(f"{len(text)} characters, at most {MAX_JSON_CHARS} are read")
     try:
         return WashedAnswer(fast_json_loads(text.strip(JSON_WHITESPACE)), True)
     except (ValueError, RecursionError):
@@ -102,20 +100,20 @@ def wash_yaml(text: str) -> WashedAnswer:
 def read_yaml(text: str) -> WashedAnswer:
     """The text read as YAML as it stands: how a repaired answer is read."""
     if len(text) > MAX_YAML_CHARS:
-        return WashedAnswer(
-            {}, False, f"LimitError: {len(text)} characters, at most {MAX_YAML_CHARS} are read"
-        )
+        return _refuse_text(f"{len(text)} characters, at most {MAX_YAML_CHARS} are read")
     import yaml
 
     try:
         if "*" in text and "&" in text and _count_expanded_nodes(text) > MAX_YAML_NODES:
-            return WashedAnswer(
-                {}, False, f"LimitError: the YAML aliases expand to more than {MAX_YAML_NODES} nodes"
-            )
+            return _refuse_text(f"the YAML aliases expand to more than {MAX_YAML_NODES} nodes")
         value = yaml.load(text, Loader=_yaml_loader(text))
     except Exception:  # the YAML parser lets KeyError, IndexError and more out on bad tags
         return WashedAnswer({}, False)
     return _pass_through_json(value)
+
+
+def _refuse_text(reason: str) -> WashedAnswer:
+    return WashedAnswer({}, False, f"LimitError: {reason}")
 
 
 _PLAIN_YAML = re.compile(r"""(?:[\n A-Za-z0-9{}\[\],"'\-._/$+()=~;^<]++|:(?![\[\]{},]))*+""")

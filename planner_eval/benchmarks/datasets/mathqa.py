@@ -275,7 +275,7 @@ def read_options(text: str) -> dict[str, str]:
 # ---------------------------------------------------------------- what is irregular
 def findings(
     text: Mapping[str, str], formula: Sequence[Node] | None, steps: Sequence[Node] | None
-) -> list[Diagnostic]:
+) -> Iterator[Diagnostic]:
     """What is irregular in one problem.
 
     Args:
@@ -283,42 +283,37 @@ def findings(
         formula: The steps of its formula, when it could be read.
         steps: Its step list, when it could be read.
     """
-    irregularities: list[Diagnostic] = []
     if text["options"].lstrip('" ').startswith("["):
-        irregularities.append(
-            Diagnostic("dataset.options_list", "options is the text of a Python list", "info")
-        )
+        yield Diagnostic("dataset.options_list", "options is the text of a Python list", "info")
     if text["linear_formula"].endswith("|"):
-        irregularities.append(Diagnostic("dataset.open_end", "the step list ends with a bar", "info"))
+        yield Diagnostic("dataset.open_end", "the step list ends with a bar", "info")
     if _MOJIBAKE.search(text["Rationale"]):
-        irregularities.append(
-            Diagnostic("dataset.mojibake", "the rationale was decoded with a wrong codec", "info")
-        )
+        yield Diagnostic("dataset.mojibake", "the rationale was decoded with a wrong codec", "info")
     if formula is None or steps is None:
-        return irregularities
+        return
     calls = formula[::-1]
     if len(calls) != len(steps):
         message = f"{len(calls)} operations in the formula, {len(steps)} in the step list"
-        irregularities.append(Diagnostic("dataset.shared", message, "info"))
+        yield Diagnostic("dataset.shared", message, "info")
     if not _is_same_formula(formula, steps):
-        irregularities.append(Diagnostic("dataset.steps_differ", "formula and step list disagree"))
-    call_findings = [
-        finding for name, same in _calls_by_name(calls).items() for finding in _name_findings(name, same)
-    ]
-    for token in dict.fromkeys(operand for node in calls for operand in node[1:] if isinstance(operand, str)):
-        call_findings += _token_findings(token)
-    runs = all(
-        finding.code not in ("dataset.unknown_tool", "dataset.operands", "dataset.number")
-        for finding in call_findings
-    )
-    return [*irregularities, *call_findings, *(_value_findings(formula) if runs else ())]
+        yield Diagnostic("dataset.steps_differ", "formula and step list disagree")
+    can_run = True
+    for finding in _call_findings(calls):
+        yield finding
+        can_run = can_run and finding.code not in (
+            "dataset.unknown_tool",
+            "dataset.operands",
+            "dataset.number",
+        )
+    if can_run:
+        yield from _value_findings(formula)
 
 
-def _calls_by_name(calls: Sequence[Node]) -> dict[str, list[Node]]:
-    by_name: dict[str, list[Node]] = {}
-    for call in calls:
-        by_name.setdefault(call[0], []).append(call)
-    return by_name
+def _call_findings(calls: Sequence[Node]) -> Iterator[Diagnostic]:
+    for name in dict.fromkeys(call[0] for call in calls):
+        yield from _name_findings(name, [call for call in calls if call[0] == name])
+    for token in dict.fromkeys(operand for call in calls for operand in call[1:] if isinstance(operand, str)):
+        yield from _token_findings(token)
 
 
 def _value_findings(steps: Sequence[Node]) -> Iterator[Diagnostic]:
