@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import permutations, product
 from pathlib import Path
@@ -51,7 +52,7 @@ class Judging:
 
     def __init__(self, functions: Any, checked: Any, api: Api) -> None:
         self.functions, self.checked, self.api = matching.functions_by_name(functions), checked, api
-        self.matcher = matching.Matcher(api, checked)
+        self.rules = turn.Rules(self.functions, {}, api, Trigrams(), checked)
 
 
 class Vectors(Judging):
@@ -118,14 +119,14 @@ def pair(judged_with: Judging, pred: Any, gold: Any) -> dict[str, Any]:
     fault = matching.check_format(pred, judged_with.functions)
     veto = partial(matching.value_check, pred, gold, judged_with.checked)
     answered = matching.response_match(pred, gold, judged_with.api)
-    same = partial(matching.judge_equivalence, pred, gold, judged_with.matcher)
+    same = partial(matching.judge_equivalence, pred, gold, judged_with.rules)
     return {
         "format_check": True if fault is None else with_normal({"error": fault.text}),
         "rule": raised_or(partial(matching.rule_match, pred, gold)),
         "value_checker": raised_or(veto, lambda found: [found is None, found or ""]),
         "response": bool(answered),
         "error_message_after_response": f"API call failed for {pred}." if answered is None else [],
-        "single": raised_or(same, lambda verdict: [verdict.equivalent, verdict.veto]),
+        "single": raised_or(same, lambda verdict: [bool(verdict.how), verdict.veto]),
         "get_error_message": matching.first_difference(pred, gold),
     }
 
@@ -142,7 +143,7 @@ def published(expected: dict[str, Any]) -> dict[str, Any]:
 def verdict(judged_with: Judging, case: dict[str, Any]) -> dict[str, Any]:
     """Our verdict in the form of :func:`published`."""
     free = free_calls([Step(case["free"], [{"free_obs": number} for number in range(len(case["free"]))])])
-    rules = turn.Rules(judged_with.functions, free, judged_with.matcher, Trigrams())
+    rules = replace(judged_with.rules, free=free)
     gold = [turn.OpenCall(*pair) for pair in zip(case["gold"], case["gold_obs"], strict=True)]
     try:
         result = turn.judge_turn(case["pred"], gold, rules)

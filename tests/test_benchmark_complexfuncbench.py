@@ -160,7 +160,7 @@ def test_simulator_answers_and_may_be_looped_for_ever(samples: dict[str, Sample]
     )
     fault, found = state.replies
     assert fault["error"].endswith("requires parameters ['query'], but [] do not provide {'query'}")
-    assert (state.outcome, found) == (None, steps[1].observations[0])
+    assert (state.message, found) == (None, steps[1].observations[0])
     begun = conversation.start(steps, rules, RUNNERS["claude"])
     outcome, talk = conversation.run(lambda messages: [wrong], sample.gold[:1], begun, max_turns=7)
     assert outcome.message["error_type"] == "exceed_max_length"  # type: ignore[index,call-overload]

@@ -24,7 +24,8 @@ from planner_eval.benchmarks.complexfuncbench.data import (
     error_record,
     free_call,
 )
-from planner_eval.benchmarks.complexfuncbench.turn import JudgedCall, OpenCall, Rules, drop_called, judge_turn
+from planner_eval.benchmarks.complexfuncbench.matching import Rules
+from planner_eval.benchmarks.complexfuncbench.turn import JudgedCall, OpenCall, drop_called, judge_turn
 
 # ----------------------------------------------------------------------
 # How the published runners differ: one row of a table each.
@@ -133,38 +134,8 @@ Message: TypeAlias = str | ErrorRecord | list[ErrorRecord | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """A finished conversation, with the published code's own numbers.
-
-    Args:
-        message: How it ended.
-        success_turn_num: The first step that is not finished, counted from 0.
-        correct_call_num: Matched calls; repeated free calls count each time.
-        total_turn_num: Annotated steps.
-        total_call_num: Annotated calls.
-        real_turn_num: The model's turns with calls that were judged.
-        response: The model's final text; None where there was none.
-        judged: Every mapped call, by turn.
-    """
-
-    message: Message
-    success_turn_num: int
-    correct_call_num: int
-    total_turn_num: int
-    total_call_num: int
-    real_turn_num: int
-    response: str | None = None
-    judged: tuple[tuple[JudgedCall, ...], ...] = ()
-
-    @property
-    def success(self) -> bool:
-        """The task was completed, as the published code sees it."""
-        return self.message == SUCCESS
-
-
-@dataclass(frozen=True, slots=True)
 class ConversationState:
-    """A conversation under way.
+    """A conversation under way, or its end, with the published code's own numbers.
 
     Args:
         steps: The annotated steps.
@@ -173,12 +144,13 @@ class ConversationState:
         gold: The gold calls that are open, with their observations.
         next: How many steps have been opened.
         called: The free calls made so far, as JSON texts.
-        correct: Matched calls so far.
-        turns: Judged turns so far.
+        correct_call_num: Matched calls so far; repeated free calls count each time.
+        real_turn_num: The model's turns with calls that were judged so far.
         last_errors: The errors of the last turn.
         replies: What each call of the last turn gets for an answer.
         judged: Every mapped call so far, by turn.
-        outcome: Set once the conversation is over.
+        message: How it ended; None while it is under way.
+        response: The model's final text; None where there was none.
     """
 
     steps: tuple[Step, ...]
@@ -187,12 +159,35 @@ class ConversationState:
     gold: tuple[OpenCall, ...] = ()
     next: int = 0
     called: tuple[str, ...] = ()
-    correct: int = 0
-    turns: int = 0
+    correct_call_num: int = 0
+    real_turn_num: int = 0
     last_errors: list[ErrorRecord | None] | str = field(default_factory=list)
     replies: tuple[Any, ...] = ()
     judged: tuple[tuple[JudgedCall, ...], ...] = ()
-    outcome: Outcome | None = None
+    message: Message | None = None
+    response: str | None = None
+
+    @property
+    def success(self) -> bool:
+        """The task was completed, as the published code sees it."""
+        return self.message == SUCCESS
+
+    @property
+    def success_turn_num(self) -> int:
+        """The smallest step that holds a call equal to an open one, or the number of steps."""
+        left = [call for call, _ in self.gold]
+        unfinished = (n for n, step in enumerate(self.steps) if any(call in left for call in step.calls))
+        return next(unfinished, len(self.steps))
+
+    @property
+    def total_turn_num(self) -> int:
+        """Annotated steps."""
+        return len(self.steps)
+
+    @property
+    def total_call_num(self) -> int:
+        """Annotated calls."""
+        return sum(len(step.calls) for step in self.steps)
 
 
 def start(steps: Sequence[Step], rules: Rules, runner: Runner) -> ConversationState:
@@ -208,7 +203,7 @@ def start(steps: Sequence[Step], rules: Rules, runner: Runner) -> ConversationSt
 def answer_turn(
     state: ConversationState, calls: Sequence[FunctionCall | UndecodableCall]
 ) -> ConversationState:
-    """The state after a turn of calls; ``replies`` holds what they get, ``outcome`` an early end.
+    """The state after a turn of calls; ``replies`` holds what they get, ``message`` an early end.
 
     Args:
         state: A conversation that is not over.
@@ -218,16 +213,16 @@ def answer_turn(
         OfficialFailure: the published code would end its run here.
     """
     if not state.gold:
-        return _end_conversation(state, error_record("func_hallucination", HALLUCINATION))
+        return replace(state, message=error_record("func_hallucination", HALLUCINATION))
     readable, fault = state.runner.decode(calls, state.rules.functions)
     if fault:
-        return _end_conversation(state, fault)
+        return replace(state, message=fault)
     gold = drop_called(state.gold, state.called)
     result = judge_turn(readable, gold, state.rules, called=state.called)
     state = replace(
         state,
         gold=tuple(gold),
-        turns=state.turns + 1,
+        real_turn_num=state.real_turn_num + 1,
         called=result.free_called,
         last_errors=result.errors,
         judged=(*state.judged, result.judged),
@@ -237,12 +232,9 @@ def answer_turn(
         ),
     )
     if not result.success and not result.format_errors:
-        return _end_conversation(state, result.errors)
-    state = replace(
-        state,
-        correct=state.correct + len(result.success),
-        gold=_remove_calls(gold, result.matched),
-    )
+        return replace(state, message=result.errors)
+    correct = state.correct_call_num + len(result.success)
+    state = replace(state, correct_call_num=correct, gold=_remove_calls(gold, result.matched))
     if result.success:
         state = _open_next_step(state)
     state = replace(state, gold=_remove_calls(state.gold, [free_call(key) for key in state.called]))
@@ -250,7 +242,7 @@ def answer_turn(
 
 
 def finish(state: ConversationState, text: str) -> ConversationState:
-    """The state after the model's final text; ``outcome`` is set.
+    """The state after the model's final text; ``message`` is set.
 
     Two leftover calls that may be missing do not both go: the published code removes from the list
     that it walks through, and so skips the neighbour of each one that it removes.
@@ -259,16 +251,14 @@ def finish(state: ConversationState, text: str) -> ConversationState:
         OfficialFailure: the published code would end its run here.
     """
     if state.runner.keeps_last_errors and state.last_errors:
-        return _end_conversation(state, state.last_errors, text)
+        return replace(state, message=state.last_errors, response=text)
     left = list(state.gold)
     for open_call in left:
         if _is_optional(open_call.call):
             left.remove(open_call)
-    if state.next < len(state.steps) or left:
-        return _end_conversation(
-            replace(state, gold=tuple(left)), error_record("stop_early", "Stop early."), text
-        )
-    return _end_conversation(replace(state, gold=()), SUCCESS, text)
+    unfinished = left or state.next < len(state.steps)
+    message = error_record("stop_early", "Stop early.") if unfinished else SUCCESS
+    return replace(state, gold=tuple(left), message=message, response=text)
 
 
 Turn: TypeAlias = "Sequence[FunctionCall | UndecodableCall] | str | None"
@@ -286,7 +276,7 @@ class Conversation(NamedTuple):
         messages: All of it: the model's turns and the observations in the released form.
     """
 
-    outcome: Outcome
+    outcome: ConversationState
     messages: list[Mapping[str, Any]]
 
 
@@ -309,19 +299,19 @@ def run(
         OfficialFailure: the published code would end its run here.
     """
     conversation = list(messages)
-    while state.outcome is None:
+    while state.message is None:
         turn = model(tuple(conversation))
-        if turn is None or state.turns >= max_turns:
-            state = _end_conversation(state, state.runner.nothing() if turn is None else _TOO_MANY_TURNS)
+        if turn is None or state.real_turn_num >= max_turns:
+            state = replace(state, message=state.runner.nothing() if turn is None else _TOO_MANY_TURNS)
         elif isinstance(turn, str):
             conversation.append({"role": "assistant", "content": turn})
             state = finish(state, turn)
         else:
             conversation.append({"role": "assistant", "function_call": list(turn)})
             state = answer_turn(state, turn)
-            if state.outcome is None:
+            if state.message is None:
                 conversation.append({"role": "observation", "content": list(state.replies)})
-    return Conversation(state.outcome, conversation)
+    return Conversation(state, conversation)
 
 
 HALLUCINATION = "`self.golden_fcs == []`. Expected to stop. But Model continue to output function call."
@@ -377,28 +367,3 @@ def _remove_calls(gold: Sequence[OpenCall], calls: Sequence[FunctionCall]) -> tu
 
 def _fault_reply(runner: Runner, fault: dict[str, str] | None) -> dict[str, str]:
     return fault if fault and runner.shows_format_errors else GENERAL_ERROR
-
-
-def _first_unfinished(state: ConversationState) -> int:
-    """The smallest step that holds a call equal to an open one, or the number of steps."""
-    left = [call for call, _ in state.gold]
-    for number, step in enumerate(state.steps):
-        if any(call in left for call in step.calls):
-            return number
-    return len(state.steps)
-
-
-def _end_conversation(
-    state: ConversationState, message: Message, text: str | None = None
-) -> ConversationState:
-    outcome = Outcome(
-        message=message,
-        success_turn_num=_first_unfinished(state),
-        correct_call_num=state.correct,
-        total_turn_num=len(state.steps),
-        total_call_num=sum(len(step.calls) for step in state.steps),
-        real_turn_num=state.turns,
-        response=text,
-        judged=state.judged,
-    )
-    return replace(state, outcome=outcome)

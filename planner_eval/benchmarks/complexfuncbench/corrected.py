@@ -7,6 +7,7 @@ correctness) and 4.3 (Figures 4 to 6); :mod:`.paper` says where the published co
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ from planner_eval.benchmarks.complexfuncbench.data import (
     successful_response,
 )
 from planner_eval.benchmarks.complexfuncbench.matching import (
+    Rules,
     argument_key,
     assign,
     call_key,
@@ -37,7 +39,6 @@ from planner_eval.benchmarks.complexfuncbench.turn import (
     DEFAULT_SETTINGS,
     FAILED_SCORE,
     JudgedCall,
-    Rules,
     Settings,
     prepare,
     score_response,
@@ -69,50 +70,24 @@ _PAPER_TYPE = {  # calls of unknown functions and calls after the last step are 
     "stop_early": "stop_early",
 }
 
-PARAMETER_TYPES = (
-    "filter",
-    "legs",
-    "token",
-    "slug",
-    "date",
-    "location",
-    "key",
-    "id",
-    "time",
-    "sort_by",
-    "type",
-    "age",
-    "people",
-    "other",
-)
-"""The paper's types of parameters, and one for the rest (currency, language, page …)."""
-
-_TYPE_BY_NAME = {
+_PARAMETER_NAMES = {
+    "filter": ".*filter",
     "legs": "legs",
+    "token": ".*token",
     "slug": "slug",
-    "query": "location",
-    "location": "location",
-    "sort": "sort_by",
-    "sort_by": "sort_by",
-    "sortby": "sort_by",
-    "adults": "people",
-    "children": "people",
-    "room_qty": "people",
-    "people": "people",
-    "age": "age",
+    "date": ".*date",
+    "location": "query|location|.*latitude|.*longitude",
+    "key": ".*key",
+    "id": ".*id",
+    "time": ".*time",
+    "sort_by": "sort|sort_?by",
+    "type": ".*type",
+    "age": "age|.*_age",
+    "people": "adults|children|room_qty|people",
 }
-_TYPE_BY_ENDING = (
-    ("filter", "filter"),
-    ("token", "token"),
-    ("latitude", "location"),
-    ("longitude", "location"),
-    ("date", "date"),
-    ("time", "time"),
-    ("_age", "age"),
-    ("type", "type"),
-    ("key", "key"),
-    ("id", "id"),
-)
+"""The paper's types of parameters, and how the names of such are spelled, but for their case."""
+PARAMETER_TYPES = (*_PARAMETER_NAMES, OTHER)
+"""The paper's types, and one for the rest (currency, language, page …)."""
 
 
 def parameter_type(name: str) -> str:
@@ -123,10 +98,8 @@ def parameter_type(name: str) -> str:
     >>> [parameter_type(n) for n in ("categories_filter", "pick_up_time", "toId", "children_age")]
     ['filter', 'time', 'id', 'age']
     """
-    lower = name.lower()
-    if lower in _TYPE_BY_NAME:
-        return _TYPE_BY_NAME[lower]
-    return next((kind for ending, kind in _TYPE_BY_ENDING if lower.endswith(ending)), "other")
+    kinds = (kind for kind, names in _PARAMETER_NAMES.items() if re.fullmatch(names, name.lower(), re.DOTALL))
+    return next(kinds, OTHER)
 
 
 def error_types(calls: Iterable[JudgedCall], *, stopped: bool) -> Iterator[str]:
@@ -301,7 +274,7 @@ def judge_calls(
             well_formed[position] = sorted_call(call)
     pairs = _OpenPairing(well_formed, list(gold))
     pairs.join("rule", call_key)
-    pairs.join("response", lambda call: _answer_text(call, rules.matcher.api))
+    pairs.join("response", lambda call: _answer_text(call, rules.api))
     judgements.update(pairs.found)
     judgements.update(_match_by_similarity(pairs, rules))
     return tuple(judgements[position] for position in sorted(judgements))
@@ -360,7 +333,7 @@ def _match_by_similarity(pairs: _OpenPairing, rules: Rules) -> dict[int, JudgedC
         call = pairs.sound[position]
         if call["name"] != gold["name"]:
             record: Any = error_record("func_error", "Do not call the correct function.")
-        elif rules.matcher.same(call, gold):
+        elif rules.same(call, gold):
             judgements[position] = JudgedCall(position, call, gold, "model")
             continue
         else:

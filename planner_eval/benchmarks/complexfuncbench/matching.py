@@ -59,17 +59,23 @@ def never_matches(prediction: FunctionCall, gold: FunctionCall) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Matcher:
-    """What equivalence is decided with.
+class Rules:
+    """What a sample's turns are judged with.
 
     Args:
+        functions: The sample's functions by name.
+        free: The sample's free calls: key of ``free_key`` → observation.
         api: Answers calls, for response-based matching.
+        embedding: Gives the vectors of the mapping.
         checked: Function → the parameters whose values must be equal (the published
             ``exact_match_values.json``); None leaves the value check out, as the paper does.
         same: Model-based matching.
     """
 
+    functions: Functions
+    free: Mapping[str, Any]
     api: Api
+    embedding: Embedding
     checked: Mapping[str, Sequence[str]] | None = None
     same: CallPredicate = never_matches
 
@@ -202,17 +208,15 @@ def value_check(
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a predicted call is equivalent to a gold call, and how that was found.
+    """How a predicted call is equivalent to a gold call.
 
     Args:
-        equivalent: It is.
-        how: ``"rule"``, ``"response"``, ``"model"`` or ``""``.
+        how: ``"rule"``, ``"response"`` or ``"model"``; ``""`` where it is not.
         veto: The value check's record, when that decided.
         failed_response: The predicted call's API response was empty; the published code then
             overwrites its list of errors with a text.
     """
 
-    equivalent: bool
     how: str = ""
     veto: ErrorRecord | None = None
     failed_response: bool = False
@@ -231,23 +235,20 @@ def response_match(prediction: FunctionCall, gold: FunctionCall, api: Api) -> bo
     return pred_response is not None and bool(pred_response == compared_response(api, gold))
 
 
-def judge_equivalence(prediction: FunctionCall, gold: FunctionCall, matcher: Matcher) -> Verdict:
+def judge_equivalence(prediction: FunctionCall, gold: FunctionCall, rules: Rules) -> Verdict:
     """Rule, value check, response, model, in the published code's order; the first that decides counts.
 
     Raises:
         OfficialFailure: the published code would end its run.
     """
     if rule_match(prediction, gold):
-        return Verdict(True, "rule")
-    if matcher.checked is not None:
-        veto = value_check(prediction, gold, matcher.checked)
-        if veto:
-            return Verdict(False, veto=veto)
-    answered = response_match(prediction, gold, matcher.api)
+        return Verdict("rule")
+    if rules.checked is not None and (veto := value_check(prediction, gold, rules.checked)):
+        return Verdict(veto=veto)
+    answered = response_match(prediction, gold, rules.api)
     if answered:
-        return Verdict(True, "response")
-    same = matcher.same(prediction, gold)
-    return Verdict(same, "model" if same else "", failed_response=answered is None)
+        return Verdict("response")
+    return Verdict("model" if rules.same(prediction, gold) else "", failed_response=answered is None)
 
 
 def first_difference(

@@ -16,8 +16,8 @@ from planner_eval.base.json_text import check_depth, decode_object, loads
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.complexfuncbench.conversation import (
     RUNNERS,
+    ConversationState,
     Model,
-    Outcome,
     Runner,
     Turn,
     UndecodableCall,
@@ -169,7 +169,7 @@ class OfficialOutcome(NamedTuple):
         error: Why it is not written, and missing from every count.
         ok: The task was completed, as the published code sees it.
         message: How it ended, as text; "" where that code has none.
-        correct_call_num: As of :class:`.conversation.Outcome` …
+        correct_call_num: As of :class:`.conversation.ConversationState` …
         total_call_num: …
         success_turn_num: …
         total_turn_num: …
@@ -252,7 +252,7 @@ def score_conversation(
     *,
     runner: Runner = RUNNERS["gpt"],
     settings: Settings = DEFAULT_SETTINGS,
-) -> Outcome:
+) -> ConversationState:
     """How the recorded turns of one conversation end, as the published code sees it.
 
     Raises:
@@ -263,7 +263,7 @@ def score_conversation(
     return run(replay_model(turns), (), start(steps, rules, runner), max_turns=len(turns) + 1).outcome
 
 
-def keep(domain: str, outcome: Outcome, scores: AnswerScores) -> OfficialOutcome:
+def keep(domain: str, outcome: ConversationState, scores: AnswerScores) -> OfficialOutcome:
     """What is kept of a conversation and the judge's scores of its final answer."""
     message = outcome.message
     is_lost = isinstance(message, dict) and message["error_type"] == UNKNOWN_ERROR

@@ -29,7 +29,7 @@ from planner_eval.benchmarks.complexfuncbench.matching import (
     Embedding,
     Fault,
     Functions,
-    Matcher,
+    Rules,
     Trigrams,
     assign,
     check_format,
@@ -221,23 +221,6 @@ class TurnResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What a sample's turns are judged with.
-
-    Args:
-        functions: The sample's functions by name.
-        free: The sample's free calls: key of ``free_key`` → observation.
-        matcher: Decides equivalence.
-        embedding: Gives the vectors of the mapping.
-    """
-
-    functions: Functions
-    free: Mapping[str, Any]
-    matcher: Matcher
-    embedding: Embedding
-
-
-@dataclass(frozen=True, slots=True)
 class _Pair:
     position: int
     prediction: FunctionCall
@@ -288,11 +271,11 @@ def judge_turn(
         if fault:
             judged.append(JudgedCall(pair.position, pair.prediction, pair.gold, "format", fault=fault))
             continue
-        verdict = judge_equivalence(pair.prediction, pair.gold, rules.matcher)
+        verdict = judge_equivalence(pair.prediction, pair.gold, rules)
         if verdict.failed_response:
             errors = f"API call failed for {dict(pair.prediction)}."
         record = None
-        if not verdict.equivalent:
+        if not verdict.how:
             record = verdict.veto or first_difference(pair.prediction, pair.gold)
             if isinstance(errors, str):
                 raise OfficialFailure("AttributeError", "'str' object has no attribute 'append'")
@@ -300,17 +283,14 @@ def judge_turn(
         judged.append(JudgedCall(pair.position, pair.prediction, pair.gold, verdict.how, record))
     all_called = {*called, *free}
     observations = {pair.position: pair.observation for pair in pairs}
+    matched = [judgement for judgement in judged if judgement.matched]
     return TurnResult(
-        errors=errors,
-        success={
-            judgement.position: observations[judgement.position] for judgement in judged if judgement.matched
-        },
-        matched=[judgement.gold for judgement in judged if judgement.matched and judgement.gold is not None],
-        format_errors={
-            judgement.position: {"error": judgement.fault.text} for judgement in judged if judgement.fault
-        },
-        free_called=tuple(text for text in rules.free if text in all_called),
-        judged=tuple(judged),
+        errors,
+        {judgement.position: observations[judgement.position] for judgement in matched},
+        [judgement.gold for judgement in matched if judgement.gold is not None],
+        {judgement.position: {"error": judgement.fault.text} for judgement in judged if judgement.fault},
+        tuple(text for text in rules.free if text in all_called),
+        tuple(judged),
     )
 
 
@@ -346,24 +326,16 @@ def _similar_pairs(
     """The rest of the predictions, each with its most similar gold call; some stay without one."""
     paired = {pair.position for pair in exact}
     used = {pair.index for pair in exact}
-    unpaired = [position for position in range(len(pred_calls)) if position not in paired]
-    left = [index for index in range(len(gold)) if index not in used]
-    gold_calls = {index: sorted_call(gold[index].call) for index in left}
-    chosen = assign(
-        [call_text(pred_calls[position]) for position in unpaired],
-        [call_text(gold_calls[index]) for index in left],
-        embedding,
-    )
-    return [
-        _Pair(
-            unpaired[row],
-            pred_calls[unpaired[row]],
-            gold_calls[left[column]],
-            gold[left[column]].observation,
-            left[column],
-        )
-        for row, column in chosen
+    unpaired = [(position, call) for position, call in enumerate(pred_calls) if position not in paired]
+    left = [
+        (sorted_call(call), observation, index)
+        for index, (call, observation) in enumerate(gold)
+        if index not in used
     ]
+    chosen = assign(
+        [call_text(call) for _, call in unpaired], [call_text(call) for call, *_ in left], embedding
+    )
+    return [_Pair(*unpaired[row], *left[column]) for row, column in chosen]
 
 
 # ----------------------------------------------------------------------
@@ -424,7 +396,8 @@ def prepare(sample: Sample, settings: Settings) -> PreparedSample:
         ) from problem
     if not calls:
         raise InputError(f"sample {sample.id!r} has no annotated call")
-    matcher = Matcher(
-        settings.api(steps), settings.checked_for(sample), judge_matcher(settings.judge, functions)
+    same = judge_matcher(settings.judge, functions)
+    rules = Rules(
+        functions, free, settings.api(steps), settings.embedding, settings.checked_for(sample), same
     )
-    return PreparedSample(steps, Rules(functions, free, matcher, settings.embedding))
+    return PreparedSample(steps, rules)
