@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from planner_eval.base.errors import AnswerError, DatasetError, InputError, PairingError, ParseError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, Benchmark
-from planner_eval.benchmarks.datasets.published import Sample, dataset_folder, published_datasets, read
+from planner_eval.benchmarks.datasets.published import (
+    DATASET_PREFIX,
+    Dataset,
+    Sample,
+    dataset_folder,
+    datasets_of,
+    read,
+    read_available,
+)
 from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.reading.files.fields import value_at
 from planner_eval.reading.files.files import PlanFile, read_path
@@ -240,18 +248,20 @@ def match_answers(
     sample_list = list(samples)
     if not answers:
         raise InputError("there are no answers")
-    nameless_count = sum(answer.id is None and not answer.error for answer in answers)
+    pairs = [(answer.id, nothing if answer.text is None else answer.text) for answer in answers]
+    broken = tuple(f"{answer.where}: {answer.error}" for answer in answers if answer.error)
     if by is None:
-        by = "id" if any(answer.id is not None for answer in answers) else "position"
+        by = "position" if all(name is None for name, _ in pairs) else "id"
     if by == "position":
-        return _match_by_position(answers, sample_list, nothing)
-    if nameless_count:
-        first = next(answer.where for answer in answers if answer.id is None and not answer.error)
-        raise missing_ids_error(nameless_count, len(answers), first)
-    sample_ids = {sample.id for sample in sample_list}
-    if not any(answer.id in sample_ids for answer in answers):
-        raise unknown_ids_error((answer.id for answer in answers if answer.id is not None), sample_list)
-    return _match_by_id(answers, sample_list, has_trials=has_trials, nothing=nothing)
+        if len(answers) != len(sample_list):
+            raise unequal_counts_error(len(answers), len(sample_list))
+        records = tuple(AnsweredSample(s, text) for s, (_, text) in zip(sample_list, pairs, strict=True))
+        size = len({sample.id for sample in sample_list})
+        return AnswerMatching(records, by, len(answers), broken=broken, samples=size, scored=len(records))
+    nameless = [answer.where for answer in answers if answer.id is None and not answer.error]
+    if nameless:
+        raise missing_ids_error(len(nameless), len(answers), nameless[0])
+    return _match_by_id(pairs, sample_list, broken, has_trials=has_trials, nothing=nothing)
 
 
 def missing_ids_error(count: int, answers: int, first: str) -> InputError:
@@ -284,50 +294,38 @@ def _format_first_ids(ids: Iterable[str]) -> str:
     return ", ".join(map(repr, first_ids)) + ", …"
 
 
-def _match_by_position(answers: Sequence[Answer], samples: Sequence[Sample], nothing: str) -> AnswerMatching:
-    if len(answers) != len(samples):
-        raise unequal_counts_error(len(answers), len(samples))
-    pairs = zip(samples, answers, strict=True)
-    records = tuple(AnsweredSample(s, nothing if a.text is None else a.text) for s, a in pairs)
-    size = len({sample.id for sample in samples})
-    broken = _error_messages(answers)
-    return AnswerMatching(records, "position", len(answers), broken=broken, samples=size, scored=len(records))
-
-
 def _match_by_id(
-    answers: Sequence[Answer], samples: Sequence[Sample], *, has_trials: bool, nothing: str
+    answers: Sequence[tuple[str | None, str]],
+    samples: Sequence[Sample],
+    broken: tuple[str, ...],
+    *,
+    has_trials: bool,
+    nothing: str,
 ) -> AnswerMatching:
     texts: dict[str, list[str]] = {sample.id: [] for sample in samples}
     unknown, repeated = [], []
-    seen = set()
-    for answer in answers:
-        key = answer.id
-        if key is None:
+    names = [name for name, _ in answers if name is not None]
+    if texts.keys().isdisjoint(names):
+        raise unknown_ids_error(names, samples)
+    for name, text in answers:
+        if name is None:
             continue  # a record that cannot be read, and does not say which sample it answers
-        if key not in texts:
-            unknown.append(key)
-        elif key in seen and not has_trials:
-            repeated.append(key)
+        if name not in texts:
+            unknown.append(name)
+        elif texts[name] and not has_trials:
+            repeated.append(name)
         else:
-            seen.add(key)
-            texts[key].append(nothing if answer.text is None else answer.text)
-    missing = tuple(key for key, answer_texts in texts.items() if not answer_texts)
+            texts[name].append(text)
+    missing = tuple(name for name, answer_texts in texts.items() if not answer_texts)
     records = tuple(
         AnsweredSample(sample, text) for sample in samples for text in texts[sample.id] or [nothing]
     )
-    problems = (missing, tuple(unknown), tuple(repeated), _error_messages(answers))
+    problems = (missing, tuple(unknown), tuple(repeated), broken)
     return AnswerMatching(records, "id", len(answers), *problems, len(texts), len(records))
-
-
-def _error_messages(answers: Sequence[Answer]) -> tuple[str, ...]:
-    return tuple(f"{answer.where}: {answer.error}" for answer in answers if answer.error)
 
 
 # ----------------------------------------------------------------------
 # The samples that answers are scored against: a data set by name, a folder, or one of its files.
-DATASET_PREFIX = "dataset:"
-
-
 def gold_samples(
     benchmark: Benchmark, source: str, *, cache: str | None = None, answered: Collection[str] = ()
 ) -> list[Sample]:
@@ -376,39 +374,28 @@ def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None = None)
     path, name = Path(source), source.removeprefix(DATASET_PREFIX)
     if name == source and path.exists():
         return [path if path.is_dir() else path.parent]
-    sets = [dataset for dataset in published_datasets().values() if dataset.benchmark == benchmark.name]
-    return [
-        dataset_folder(dataset, cache=cache) for dataset in sets if name in (dataset.name, dataset.benchmark)
-    ]
+    sets = [dataset for dataset in datasets_of(name) if dataset.benchmark == benchmark.name]
+    return [dataset_folder(dataset, cache=cache) for dataset in sets]
 
 
 def _read_cached(
     benchmark: Benchmark, name: str, cache: str | None, answered: Collection[str] = ()
 ) -> list[Sample]:
-    datasets = [
-        dataset for dataset in published_datasets().values() if name in (dataset.name, dataset.benchmark)
-    ]
+    datasets = datasets_of(name)
     if not datasets:
         raise InputError(f"{name}: there is no such file, folder or data set")
-    sets = [dataset for dataset in datasets if dataset.benchmark == benchmark.name]
+    sets = [(d, dataset_folder(d, cache=cache)) for d in datasets if d.benchmark == benchmark.name]
     if not sets:
         raise InputError(
             f"{name} is a data set of {datasets[0].benchmark or 'no benchmark'}, not of {benchmark.name}"
         )
-    samples, missing = [], []
-    for dataset in sets:
-        try:
-            folder = dataset_folder(dataset, cache=cache)
-            some = benchmark.read_asked is not None and bool(answered)
-            samples += list(_read(benchmark, folder, answered) if some else read(dataset, folder))
-        except DatasetError as problem:
-            missing.append(str(problem))
-    if not samples:
-        fetch = " ".join(dataset.name for dataset in sets)
-        raise DatasetError(
-            f"{'; '.join(missing)}\nfetch it with planeval data fetch {fetch}, or name its folder"
-        )
-    return samples
+
+    def read_set(dataset: Dataset, folder: Path) -> Iterator[Sample]:
+        some = benchmark.read_asked is not None and bool(answered)
+        return _read(benchmark, folder, answered) if some else read(dataset, folder)
+
+    read_sets, _ = read_available(sets, read_set)
+    return [sample for _, samples in read_sets for sample in samples]
 
 
 def _refuse_other_gold(benchmark: Benchmark, source: str, samples: Sequence[Sample]) -> None:

@@ -111,11 +111,6 @@ def as_json(content: Any) -> str:
     return _ENCODER.encode(content)
 
 
-def gold_as_json(sample: Sample) -> str:
-    """The answer that repeats gold, where the notation asked for is JSON in gold's own shape."""
-    return as_json(sample.gold)
-
-
 class Benchmark(NamedTuple):
     """One benchmark.
 
@@ -187,7 +182,7 @@ class Benchmark(NamedTuple):
     details: Callable[[Scored, Run | None], Details] | None = None
     charts: Callable[[], Mapping[str, ChartSpec]] | None = None
     result_file: Callable[[Records, Judge | None], str] | None = None
-    gold_text: Callable[[Sample], str | None] = gold_as_json
+    gold_text: Callable[[Sample], str | None] = lambda sample: as_json(sample.gold)
     gold_of: Callable[[Sample, Plan], Any] | None = None
     notations: frozenset[str] = frozenset()
     nothing: str = ""

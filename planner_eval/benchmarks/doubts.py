@@ -38,23 +38,20 @@ def format_without_doubts(
     for variant, report in scored.reports.items():
         values = {figure.name: figure.value for figure in undoubted_score.reports[variant].figures}
         for figure in report.figures:
-            other = values.get(figure.name)
+            value, other = figure.value, values.get(figure.name)
             rows.append(
                 {
                     "variant": variant,
                     "figure": figure.name,
-                    "value": _round(figure.value),
+                    "value": _round(value),
                     "without": _round(other),
-                    "difference": _difference(figure.value, other),
+                    "difference": f"{other - value:+.4f}"
+                    if isinstance(value, (int, float)) and isinstance(other, (int, float))
+                    else None,
                 }
             )
     head = read.message(len(samples) - len(unanswered), len(samples), len(unknown))
     return f"\n\n{head}\n{chr(10) * (form == 'md')}{table(rows, form)}"
-
-
-def _difference(value: Any, other: Any) -> str | None:
-    numbers = isinstance(value, (int, float)) and isinstance(other, (int, float))
-    return f"{other - value:+.4f}" if numbers else None
 
 
 def _round(value: Any) -> Any:

@@ -111,6 +111,7 @@ def _run_data(
     if scored.prompts:
         signature.append(f"judged with {scored.prompts}")
     tables = details(scored, run=run) if scored.judge is None else []
+    scores = [_score_data(row, scored) for row in figure_rows(scored)]
     return {
         "name": name,
         "signature": " | ".join([*signature, f"matched by {scored.matched.by}"]),
@@ -118,9 +119,9 @@ def _run_data(
         "states": states,
         "figures": [],
         "variants": [*scored.reports],
-        "scores": [_score_data(row, scored) for row in figure_rows(scored)],
+        "scores": scores,
         "difference": scored.benchmark.difference if len(scored.reports) > 1 else "",
-        "lower": [n for n in _figure_names(scored) if scored.benchmark.less_is_better(n)],
+        "lower": [score["figure"] for score in scores if scored.benchmark.less_is_better(score["figure"])],
         "tables": [
             {"title": title, "heads": [*rows[0]], "rows": [[row.get(key) for key in rows[0]] for row in rows]}
             for title, rows in tables
@@ -154,10 +155,6 @@ def _note(text: str, scored: Scored) -> str:
     return "; ".join(
         remark for remark in text.split("; ") if remark not in scored.benchmark.difference.split("; ")
     )
-
-
-def _figure_names(scored: Scored) -> list[str]:
-    return [*dict.fromkeys(figure.name for report in scored.reports.values() for figure in report.figures)]
 
 
 def _is_tabulated(breakdown: Mapping[str, Any], tables: Sequence[Table]) -> bool:

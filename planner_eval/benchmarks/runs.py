@@ -19,7 +19,6 @@ from planner_eval.benchmarks.answer_rows import (
     SampleRows,
 )
 from planner_eval.benchmarks.answers import (
-    DATASET_PREFIX,
     AnswerMatching,
     answers_of,
     gold_folders,
@@ -30,7 +29,7 @@ from planner_eval.benchmarks.answers import (
     unknown_ids_error,
 )
 from planner_eval.benchmarks.benchmark import Benchmark, benchmark
-from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.datasets.published import DATASET_PREFIX, Sample
 from planner_eval.benchmarks.report import Report
 from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score import (

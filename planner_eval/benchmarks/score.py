@@ -27,7 +27,7 @@ from planner_eval.benchmarks.answers import (
     read_answers,
 )
 from planner_eval.benchmarks.benchmark import Benchmark, benchmark
-from planner_eval.benchmarks.datasets.published import Sample, published_datasets
+from planner_eval.benchmarks.datasets.published import Sample, datasets_of
 from planner_eval.benchmarks.report import Figure, Report, SampleScore, report_data, row_texts
 from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules
 from planner_eval.reading.settings import DEFAULT_READING, Reading
@@ -93,8 +93,7 @@ def apply_prompts(
 def _describe_prompts(benchmark: Benchmark, folder: Path, templates: Mapping[str, Template]) -> str:
     """The files and their checksum, and whether they are the published ones."""
     names = ", ".join(template.name for template in templates.values())
-    sets = [dataset for dataset in published_datasets().values() if dataset.benchmark == benchmark.name]
-    checksums = {file.path: file.sha256 for dataset in sets for file in dataset.files}
+    checksums = {file.path: file.sha256 for dataset in datasets_of(benchmark.name) for file in dataset.files}
     if all(checksums.get(template.name) == template.sha256 for template in templates.values()):
         return f"the published prompts ({names})"
     from hashlib import sha256
@@ -308,8 +307,11 @@ def write_score(
         blocks = [
             style.table(figures, width=140),
             *_trial_blocks(scored, style),
-            *_turn_blocks(scored, style),
         ]
+        if scored.benchmark.turned:
+            from planner_eval.benchmarks.turns import turn_block
+
+            blocks += turn_block(scored.reports, style)
         blocks += [style.table(records())] if rows else []
         yield from (f"\n\n{block}" for block in blocks)
 
@@ -330,14 +332,6 @@ def _trial_blocks(scored: Scored, style: Style) -> Iterator[str]:
         yield "\n\n".join(texts if is_complete else [f"{variant}:", *texts])
     if scored.spent is not None and (rows := cost_rows(scored.spent)):
         yield style.table(rows)
-
-
-def _turn_blocks(scored: Scored, style: Style) -> Iterator[str]:
-    """Turns as a block of lines."""
-    if scored.benchmark.turned:
-        from planner_eval.benchmarks.turns import turn_block
-
-        yield from turn_block(scored.reports, style)
 
 
 def summary_lines(scored: Scored) -> Iterator[str]:

@@ -84,11 +84,6 @@ class ArgumentErrors(NamedTuple):
     with_mismatched_dependent: int = 0
 
 
-def compared_gold(gold: Mapping[str, Any]) -> ComparedPlan:
-    """What the analysis sees of a gold record's ``output``."""
-    return compared_plan(gold["used_app"], gold["api_results"])
-
-
 def compared_plan(apps: Sequence[str], lines: Sequence[str]) -> ComparedPlan:
     """What the analysis sees of apps and calls; calls that cannot be read are no calls."""
     calls = [call for line in lines if (call := read_analysed_call(line)) is not None]
@@ -301,24 +296,22 @@ def scorer() -> Scorer:
 
 
 def _judge_answer(sample: Sample, text: str) -> OfficialOutcome:
+    gold, answer = sample.gold, split_answer(text)
     try:
-        return _count_answer(sample.gold, text)
+        counts = evaluation.count(
+            evaluation.compared_prediction(*answer),
+            evaluation.compared_gold(gold),
+            gold["user_aware_arguments"],
+        )
+        predicted, expected = compared_plan(*answer), compared_plan(gold["used_app"], gold["api_results"])
+        returned = frozenset(chain.from_iterable(gold["result_arguments"]))
+        try:
+            errors = argument_errors(predicted, expected, returned)
+        except KeyError:  # the one place where the published analysis trips over a well-formed record
+            errors = None
+        return OfficialOutcome(counts, name_scores(predicted, expected), errors)
     except _MALFORMED_ERRORS as error:
         return OfficialOutcome(failure=type(error).__name__)
-
-
-def _count_answer(gold: dict[str, Any], text: str) -> OfficialOutcome:
-    answer = split_answer(text)
-    counts = evaluation.count(
-        evaluation.compared_prediction(*answer), evaluation.compared_gold(gold), gold["user_aware_arguments"]
-    )
-    predicted, expected = compared_plan(*answer), compared_gold(gold)
-    returned = frozenset(chain.from_iterable(gold["result_arguments"]))
-    try:
-        errors = argument_errors(predicted, expected, returned)
-    except KeyError:  # the one place where the published analysis trips over a well-formed record
-        errors = None
-    return OfficialOutcome(counts, name_scores(predicted, expected), errors)
 
 
 def _figures(results: SampleResults) -> Iterator[Figure]:

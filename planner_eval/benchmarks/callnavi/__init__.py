@@ -6,9 +6,6 @@ Language Models"; data and code: repository Etamin/CallNavi at 520e280.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from planner_eval.benchmarks.benchmark import (
     Benchmark,
     Option,
@@ -28,15 +25,6 @@ _OPTIONS = (
 score_official, score_corrected = score_functions("callnavi")
 
 
-def _answer_text(content: Any) -> str:
-    # Its scorer turns apostrophes into quotes and deletes fences in texts; an object was washed before.
-    return as_json(content).replace("'", "\\u0027").replace("`", "\\u0060")
-
-
-def _has_repeats(options: Mapping[str, str]) -> bool:
-    return options.get("task") == "stability"
-
-
 BENCHMARK = Benchmark(
     name="callnavi",
     title="CallNavi",
@@ -46,8 +34,9 @@ BENCHMARK = Benchmark(
     options=_OPTIONS,
     judged=True,
     notations=frozenset({"json", "callnavi", "callnavi-yaml"}),
-    answer_text=_answer_text,
-    several=_has_repeats,
+    # Its scorer turns apostrophes into quotes and deletes fences in texts; an object was washed before.
+    answer_text=lambda content: as_json(content).replace("'", "\\u0027").replace("`", "\\u0060"),
+    several=lambda options: options.get("task") == "stability",
     **deferred_fields(
         __name__,
         read="data:read_callnavi",

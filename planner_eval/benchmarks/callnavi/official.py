@@ -128,15 +128,6 @@ def clean_route(text: str) -> str:
     return text.translate(_STRAY_CHARACTERS).lower()
 
 
-def judge_route(gold: Mapping[str, Any], text: str) -> bool:
-    """Whether the text names the gold plan's APIs in their order, once both are cleaned.
-
-    >>> judge_route({"API": ["pay", "listCards"]}, '```["pay", "listcards"]```')
-    True
-    """
-    return clean_route(text) == clean_route(str(gold["API"]))
-
-
 # ----------------------------------------------------------------------
 # How alike the answers are that a model gives to one question: CallNavi's two stability scores.
 #
@@ -160,29 +151,25 @@ def election_score(outputs: Sequence[str]) -> float | None:
     return (first - second) / (len(outputs) - second)
 
 
-def frequency(outputs: Sequence[str], k: int) -> float | None:
-    """freq@k: the share of the outputs that are one of the `k` commonest.
-
-    Source: section 5.3, which sets the stability scores against it.
-
-    >>> frequency("AABBC", 1), frequency("AABBC", 2), frequency("", 1)
-    (0.4, 0.8, None)
-    """
-    commonest = Counter(outputs).most_common(k)
-    return sum(count for _, count in commonest) / len(outputs) if outputs else None
-
-
 def frequencies(records: Records, *, most: int = 3) -> dict[int, list[float]]:
     """freq@k of the answers to each question, cleaned as for the stability scores, by `k`.
+
+    It is the share of the answers that are one of the `k` commonest.
 
     Args:
         records: Every sample several times, once an answer. One of which no answer holds any text counts
             as 0, as in the stability scores.
         most: The largest `k`.
+
+    Source: section 5.3, which sets the stability scores against it.
+
+    >>> from planner_eval.benchmarks.datasets.published import Sample
+    >>> frequencies([(Sample("a"), letter) for letter in "AABBC"], most=2)
+    {1: [0.4], 2: [0.8]}
     """
-    answers = answers_by_sample(records)
+    counts = [Counter(texts) for texts in answers_by_sample(records).values()]
     return {
-        k: [(frequency(texts, k) or 0.0) if texts else 0.0 for texts in answers.values()]
+        k: [sum(n for _, n in c.most_common(k)) / c.total() if c else 0.0 for c in counts]
         for k in range(1, most + 1)
     }
 
@@ -379,8 +366,9 @@ def gold_problem(sample: Sample) -> str | None:
 
 
 def _parameter_figures(judged: Sequence[OfficialOutcome], has_judge: bool) -> Iterable[Figure]:
-    dumped = next((record.unwashed for record in judged if record.unwashed), None)
-    unwashed = _published_exception(dumped)
+    unwashed = next((record.unwashed for record in judged if record.unwashed), None)
+    if unwashed and unwashed.startswith("LimitError"):  # which is a limit of ours
+        unwashed = None
     raised = unwashed or next((record.verdict.error for record in judged if record.verdict.error), None)
 
     def share(name: str, hits: int, level: str) -> Figure:
@@ -434,11 +422,6 @@ def difficulty_figures(
     yield macro(f"{prefix}macro", shares)
 
 
-def _published_exception(error: str | None) -> str | None:
-    """The exception of the published washing; a limit of ours is none."""
-    return None if error is None or error.startswith("LimitError") else error
-
-
 def macro(name: str, shares: Sequence[Figure]) -> Figure:
     """The plain mean of the figures; None, or their error, where one of them does not exist."""
     values = [share.value for share in shares if isinstance(share.value, (int, float))]
@@ -472,7 +455,8 @@ class RoutedAnswer(NamedTuple):
 
 def _judge_route(sample: Sample, text: str) -> RoutedAnswer:
     problem = gold_problem(sample)
-    return RoutedAnswer(level_of(sample), problem is None and judge_route(sample.gold, text), problem)
+    right = problem is None and clean_route(text) == clean_route(str(sample.gold["API"]))
+    return RoutedAnswer(level_of(sample), right, problem)
 
 
 def _route_figures(results: SampleResults) -> list[Figure]:

@@ -55,7 +55,10 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
     ['10', '729', '115', None, None]
     """
     questions = list(samples)
-    multi_call = [sample for sample in questions if len(_gold_names(sample)) > 1]
+    golds = (
+        (sample, sample.gold.get("API") if isinstance(sample.gold, dict) else None) for sample in questions
+    )
+    multi_call = [sample for sample, names in golds if isinstance(names, list) and len(names) > 1]
     largest = max((len(sample.tools or ()) for sample in questions), default=0)
     later = 'printed as "Yes": those with a placeholder after the first call'
     counts: dict[str, tuple[str | None, int, str]] = {
@@ -110,11 +113,6 @@ def _row_cells(title: str, printed: Sequence[int], rows: Sequence[tuple[str, int
         yield paper_cell(
             ("Table 2", title, column), published, count, (n, printed[1]), unit="questions", note=note
         )
-
-
-def _gold_names(sample: Sample) -> Sequence[Any]:
-    names = sample.gold.get("API") if isinstance(sample.gold, dict) else None
-    return names if isinstance(names, list) else ()
 
 
 def _has_later_placeholder(sample: Sample) -> bool:

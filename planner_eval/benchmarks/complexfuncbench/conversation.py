@@ -219,6 +219,7 @@ def answer_turn(
         return replace(state, message=fault)
     gold = drop_called(state.gold, state.called)
     result = judge_turn(readable, gold, state.rules, called=state.called)
+    replies = {**(result.format_errors if state.runner.shows_format_errors else {}), **result.success}
     state = replace(
         state,
         gold=tuple(gold),
@@ -226,10 +227,7 @@ def answer_turn(
         called=result.free_called,
         last_errors=result.errors,
         judged=(*state.judged, result.judged),
-        replies=tuple(
-            result.success.get(index, _fault_reply(state.runner, result.format_errors.get(index)))
-            for index in range(len(readable))
-        ),
+        replies=tuple(replies.get(index, GENERAL_ERROR) for index in range(len(readable))),
     )
     if not result.success and not result.format_errors:
         return replace(state, message=result.errors)
@@ -363,7 +361,3 @@ def _remove_calls(gold: Sequence[OpenCall], calls: Sequence[FunctionCall]) -> tu
                 left.remove(open_call)
                 break
     return tuple(left)
-
-
-def _fault_reply(runner: Runner, fault: dict[str, str] | None) -> dict[str, str]:
-    return fault if fault and runner.shows_format_errors else GENERAL_ERROR

@@ -53,8 +53,13 @@ def read_complexfuncbench(folder: Path) -> Iterator[Sample]:
         if not isinstance(record, dict):
             record = {"conversations": record}
         id_ = str(record.get("id", f"line {number}"))
-        diagnostics = (*record_findings(record), *_repeated_id_findings(id_, seen))
-        extra: dict[str, Any] = {"diagnostics": diagnostics}
+        diagnostics = list(record_findings(record))
+        if id_ in seen:
+            diagnostics.append(
+                Diagnostic("dataset.repeated_id", f"an earlier record has the id {id_!r}", "error")
+            )
+        seen.add(id_)
+        extra: dict[str, Any] = {"diagnostics": tuple(diagnostics)}
         if checked is not None:
             extra["exact_match_values"] = checked
         talk = record.get("conversations")
@@ -70,12 +75,6 @@ def domain_of(identifier: str) -> str:
     'Car-Rental'
     """
     return identifier.rpartition("-")[0] or identifier
-
-
-def _repeated_id_findings(identifier: str, seen: set[str]) -> Iterator[Diagnostic]:
-    if identifier in seen:
-        yield Diagnostic("dataset.repeated_id", f"an earlier record has the id {identifier!r}", "error")
-    seen.add(identifier)
 
 
 def _query(talk: Any) -> str:

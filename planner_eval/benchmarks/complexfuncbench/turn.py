@@ -335,7 +335,8 @@ def _similar_pairs(
     chosen = assign(
         [call_text(call) for _, call in unpaired], [call_text(call) for call, *_ in left], embedding
     )
-    return [_Pair(*unpaired[row], *left[column]) for row, column in chosen]
+    pairs = ((*unpaired[row], *left[column]) for row, column in chosen)
+    return [_Pair(position, call, *opened) for position, call, *opened in pairs]
 
 
 # ----------------------------------------------------------------------

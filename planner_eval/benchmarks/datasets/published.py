@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
@@ -318,6 +318,15 @@ def published_datasets() -> dict[str, Dataset]:
     }
 
 
+DATASET_PREFIX = "dataset:"
+"""Before the name of a data set, where a file could have it."""
+
+
+def datasets_of(name: str) -> list[Dataset]:
+    """The data sets of a name, their own or their benchmark's; none where it is none of either."""
+    return [dataset for dataset in published_datasets().values() if name in (dataset.name, dataset.benchmark)]
+
+
 def find_dataset(name: str) -> Dataset:
     """The data set of a name.
 
@@ -358,6 +367,33 @@ def read(dataset: Dataset, folder: Path) -> Iterator[Sample]:
         return
     for part_name in dataset.parts:
         yield from samples(folder, part=part_name)
+
+
+def read_available(
+    datasets: Sequence[tuple[Dataset, Path]],
+    read_set: Callable[[Dataset, Path], Iterable[Sample]] = read,
+    advice: str = "or name its folder",
+) -> tuple[list[tuple[Dataset, list[Sample]]], list[str]]:
+    """The samples of the data sets that are there, and why others cannot be read.
+
+    Args:
+        datasets: The data sets with their folders.
+        read_set: Reads one.
+        advice: What else can be done where none is there.
+
+    Raises:
+        DatasetError: none can be read.
+    """
+    available, missing = [], []
+    for dataset, folder in datasets:
+        try:
+            available.append((dataset, list(read_set(dataset, folder))))
+        except DatasetError as problem:
+            missing.append(str(problem))
+    if not available:
+        names = " ".join(dataset.name for dataset, _ in datasets)
+        raise DatasetError(f"{'; '.join(missing)}\nfetch it with planeval data fetch {names}, {advice}")
+    return available, missing
 
 
 # ----------------------------------------------------------------------

@@ -13,7 +13,6 @@ from planner_eval.base.errors import (
     NAME,
     NAMES,
     PATH,
-    DatasetError,
     InputError,
     ParseError,
     expect,
@@ -21,13 +20,16 @@ from planner_eval.base.errors import (
 )
 from planner_eval.base.text import closest_name
 from planner_eval.benchmarks.datasets.published import (
+    DATASET_PREFIX,
     Dataset,
     Sample,
+    dataset_folder,
+    datasets_of,
     find_dataset,
     gold_plan,
     holds_plan,
     published_datasets,
-    read,
+    read_available,
 )
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import PlanFile, list_files, read_path
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from planner_eval.reading.dialects.dialect import TurnChoice
 
 
-DATASET_PREFIX = "dataset:"
 QUESTION_FIELD = "question"
 """The field of a published gold plan's record that holds what was asked."""
 
@@ -260,7 +261,7 @@ def hides_dataset(name: str) -> str | None:
 
     >>> hides_dataset("gold.json")
     """
-    if not _is_dataset_name(name):
+    if not datasets_of(name):
         return None
     return f"{name} is read as the file of that name; {DATASET_PREFIX}{name} is the data set"
 
@@ -270,7 +271,7 @@ def _named_datasets(name: str) -> list[Dataset]:
     named = name.startswith(DATASET_PREFIX)
     bare = name.removeprefix(DATASET_PREFIX)
     if name == "-" or Path(name).exists():
-        if Path(name).is_dir() and _is_dataset_name(name):
+        if Path(name).is_dir() and datasets_of(name):
             try:
                 list_files(name)
             except InputError:  # empty; nobody means that
@@ -278,16 +279,12 @@ def _named_datasets(name: str) -> list[Dataset]:
         return []
     if bare in published_datasets():
         return [published_datasets()[bare]]
-    members = [dataset for dataset in published_datasets().values() if dataset.benchmark == bare]
+    members = datasets_of(bare)
     if members or named:
         return members or [find_dataset(bare)]
     if "/" not in name and "." not in name and (hint := _closest_name(name)):
         raise InputError(f"there is no file {name}; did you mean the data set {hint}?")
     return []
-
-
-def _is_dataset_name(name: str) -> bool:
-    return any(name in (dataset.name, dataset.benchmark) for dataset in published_datasets().values())
 
 
 def _closest_name(name: str) -> str | None:
@@ -300,25 +297,12 @@ def _closest_name(name: str) -> str | None:
 def _read_datasets(
     datasets: Sequence[Dataset], cache: str | None, folder: str | None
 ) -> tuple[list[Source], list[str]]:
-    from planner_eval.benchmarks.datasets.published import dataset_folder
-
-    sources, missing = [], []
     if len(datasets) > 1 and folder is not None and Path(folder).is_file():
         choices = " or ".join(dataset.name for dataset in datasets)
         raise InputError(f"{folder} is one file: name one data set, {choices}")
-    for dataset in datasets:
-        where = dataset_folder(dataset, cache=cache, source=folder)
-        try:
-            samples = list(read(dataset, where))
-        except DatasetError as problem:
-            missing.append(str(problem))
-            continue
-        sources.append(Source(dataset.name, "", dataset=dataset, samples=samples))
-    if not sources:
-        fetch = f"planeval data fetch {' '.join(dataset.name for dataset in datasets)}"
-        reasons = "; ".join(missing)
-        raise DatasetError(f"{reasons}\nfetch it with {fetch}, or name its folder with --source")
-    return sources, missing
+    folders = [(dataset, dataset_folder(dataset, cache=cache, source=folder)) for dataset in datasets]
+    available, missing = read_available(folders, advice="or name its folder with --source")
+    return [Source(d.name, "", dataset=d, samples=samples) for d, samples in available], missing
 
 
 def short_names(names: Sequence[str]) -> list[str]:

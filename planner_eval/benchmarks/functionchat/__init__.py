@@ -19,10 +19,6 @@ __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 score_official, score_corrected = score_functions("functionchat")
 
 
-def _fits(gold: Any) -> bool:
-    return has_keys("name", "arguments")(gold) or has_keys("role")(gold)
-
-
 def _gold_text(sample: Sample) -> str | None:
     if sample.extra["type_of_output"] != "call":
         return None
@@ -36,7 +32,7 @@ def _gold_text(sample: Sample) -> str | None:
 BENCHMARK = Benchmark(
     name="functionchat",
     title="FunctionChat-Bench",
-    fits=_fits,
+    fits=lambda gold: has_keys("name", "arguments")(gold) or has_keys("role")(gold),
     signs=("function_num", "dialog_num", "input_messages"),
     difference="the paper's criteria decide every item, without the published shortcuts",
     judged=True,

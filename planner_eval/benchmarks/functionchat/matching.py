@@ -56,27 +56,21 @@ def match_call(gold: Mapping[str, Any], acceptable: Any, output: Any) -> ExactMa
     if output is None:
         return ExactMatch(False, SKIPPED_NULL)
     try:
-        passed, difference = _compare_calls(gold, read_acceptable(acceptable), output)
+        alternatives = _read_text(acceptable) if isinstance(acceptable, str) else acceptable
+        passed, difference = _compare_calls(gold, {} if alternatives is None else alternatives, output)
     except (TypeError, AttributeError, LookupError, ValueError, RecursionError) as problem:
         return ExactMatch(False, error=f"{type(problem).__name__}: {problem}")
     verdict = "pass" if passed else "fail"
     return ExactMatch(passed, f"exact-eval\n{difference}\n\n{verdict}\n{verdict}\n")
 
 
-def read_acceptable(acceptable: Any) -> Any:
-    """The alternatives of each argument: ``{}`` where there are none.
-
-    Raises:
-        ValueError: a text is neither JSON nor one of the sentences known to mean "none".
-    """
-    if acceptable is None:
-        return {}
-    return _read_text(acceptable) if isinstance(acceptable, str) else acceptable
-
-
 @lru_cache(1024)
 def _read_text(acceptable: str) -> Any:
-    """The alternatives that a text gives; they are looked up in and never changed."""
+    """The alternatives that a text gives; they are looked up in and never changed.
+
+    Raises:
+        ValueError: it is neither JSON nor one of the sentences known to mean "none".
+    """
     value: Any = _read_json_or_quoted(acceptable) if acceptable else acceptable
     if value is None or (isinstance(value, str) and digest(value) in NO_ALTERNATIVES_DIGESTS):
         return {}

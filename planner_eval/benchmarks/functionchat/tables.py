@@ -171,17 +171,14 @@ def error_class(sample: Sample, answer: AssistantTurn) -> str:
     if sample.extra["type_of_output"] == "call":
         reason = rule_answer(sample, answer).reason
         if reason == "other function":
-            return _choice_class(sample, answer.calls[0])
+            is_offered = answer.calls[0].name in offered_functions(sample)
+            return "another offered function" if is_offered else "function not offered"
         if reason == "no call":
             return "text instead of a call" if answer.content else "empty answer"
         return reason if reason in _CALL_CLASSES else MEANING_CLASS
     if answer.calls:
         return _needless_call_class(sample, answer.calls)
     return _content_class(sample, answer.content)
-
-
-def _choice_class(sample: Sample, call: Call) -> str:
-    return "another offered function" if call.name in offered_functions(sample) else "function not offered"
 
 
 def _needless_call_class(sample: Sample, calls: Sequence[Call]) -> str:

@@ -23,7 +23,7 @@ from planner_eval.benchmarks.nestful.official import (
     is_runner,
 )
 from planner_eval.benchmarks.nestful.reading import Reading, read_gold, read_prediction, usual_layout
-from planner_eval.benchmarks.paired import Match, argument_keys, count_shared, matches_of, pair_calls
+from planner_eval.benchmarks.paired import argument_keys, count_shared, matches_of, pair_calls
 from planner_eval.benchmarks.report import Figure, Run, f1, ratio
 from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
 from planner_eval.comparison.matching.likeness import Tool, find_respellings, is_similar_name
@@ -116,9 +116,12 @@ def executable_calls(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
     outputs: list[str] = []
     calls = []
     for position, call in enumerate(plan.calls):
-        spec = specs.get(call.name)
-        values = dict(call.arguments)
-        if spec is None or len(values) < len(call.arguments) or not values.keys() <= _parameter_names(spec):
+        if call.name not in specs:
+            return None
+        spec, values = specs[call.name], dict(call.arguments)
+        parameters = spec.get("parameters")
+        names = set(parameters) if isinstance(parameters, dict) else set()
+        if len(values) < len(call.arguments) or not values.keys() <= names:
             return None
         returned = spec.get("output_parameters")
         outputs.append(next(iter(returned)) if isinstance(returned, dict) and len(returned) == 1 else "")
@@ -129,12 +132,6 @@ def executable_calls(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
             written[name] = f"$var_{value.call}.{outputs[value.call]}$" if isinstance(value, Ref) else value
         calls.append({"name": call.name, "label": f"$var_{position}", "arguments": written})
     return calls
-
-
-def _parameter_names(spec: Any) -> set[str]:
-    """The names of the parameters that a spec lists."""
-    parameters = spec.get("parameters")
-    return set(parameters) if isinstance(parameters, dict) else set()
 
 
 def _is_resolvable(value: Value, position: int, outputs: list[str]) -> bool:
@@ -262,7 +259,7 @@ def _count_equal_as_written(pred: Plan, gold: Plan) -> int | None:
         return len(matches)
     if renamed or len(pred_tools) > len(gold_tools):
         return None
-    differing = [_differing_arguments(match) for match in wrong]
+    differing = [{name for name, _ in match.given.items() ^ match.wanted.items()} for match in wrong]
     single_difference = equal_size and sum(map(len, differing)) == 1
     if single_difference or all(
         map(set.issubset, differing, [_unknown_arguments(pred.calls[match.pred], gold) for match in wrong])
@@ -304,11 +301,6 @@ def _is_renamed(renamed: list[tuple[Tool, Tool]], gold_tools: list[Tool]) -> boo
         and pred_tool.name != gold_tool.name
         and is_similar_name(pred_tool.name, gold_tool.name)
     )
-
-
-def _differing_arguments(match: Match) -> set[Any]:
-    """The arguments of two partners that differ."""
-    return {name for name, _ in match.given.items() ^ match.wanted.items()}
 
 
 def _unknown_arguments(call: Call, gold: Plan) -> set[Any]:

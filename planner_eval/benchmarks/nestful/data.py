@@ -174,7 +174,10 @@ def decode_answer(text: str) -> GoldAnswer:
     with suppress(ValueError):
         return GoldAnswer(decode_field(text), is_json=True)
     try:
-        return GoldAnswer(fold(read_literal(text), _check_json_leaf, fields=_with_text_keys))
+        value = fold(
+            read_literal(text), _check_json_leaf, fields=lambda data: {str(k): v for k, v in data.items()}
+        )
+        return GoldAnswer(value)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return GoldAnswer(text)
 
@@ -183,10 +186,6 @@ def _check_json_leaf(leaf: Any) -> Any:
     if leaf is None or isinstance(leaf, str | int | float):
         return leaf
     raise ValueError(f"{type(leaf).__name__} is not JSON data")
-
-
-def _with_text_keys(data: dict[Any, Any]) -> dict[str, Any]:
-    return {str(key): item for key, item in data.items()}
 
 
 def _domain(gold: Any) -> str:

@@ -154,10 +154,6 @@ def _read_plain(text: str) -> ParsedAnswer:
     return _decode_answer(text, grounded=_has_labels(text))
 
 
-def _read_granite_31(text: str) -> ParsedAnswer:
-    return _read_plain(text.replace("<|tool_call|>", "").replace("<tool_call>", ""))
-
-
 def _read_llama_3(text: str) -> ParsedAnswer:
     body = text.strip().removesuffix("'")
     body = body if body.startswith("[") else "[" + body
@@ -260,7 +256,9 @@ READERS: dict[str, Callable[[str], ParsedAnswer]] = {
     "granite-3.0-8b-instruct-FT": _read_plain,
     "DeepSeek-V3": _read_plain,
     "DeepSeek-R1": _read_plain,
-    "granite-3.1-8b-instruct": _read_granite_31,
+    "granite-3.1-8b-instruct": lambda text: _read_plain(
+        text.replace("<|tool_call|>", "").replace("<tool_call>", "")
+    ),
     "Llama-3.1-8B-Instruct": _read_llama_3,
     "llama-3-1-70b-instruct": _read_llama_3,
     "llama-3-1-405b-instruct-fp8": _read_llama_3,

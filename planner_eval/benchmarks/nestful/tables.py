@@ -213,14 +213,12 @@ def structure_chart(systems: Sequence[System]) -> Chart:
             }
             for name, model_shares in shares.items()
         }
-        keys = sorted({key for by_key in points.values() for key in by_key}, key=_panel_order)
+        keys = sorted(  # numbers in order, patterns by their length
+            {key for by_key in points.values() for key in by_key},
+            key=lambda key: (key, "") if isinstance(key, int) else (len(key), key),
+        )
         panels.append(bars(head, {key: str(key) for key in keys}, points, across, "win rate (%)"))
     return Chart("nestful-6", tuple(panels))
-
-
-def _panel_order(key: int | str) -> tuple[int, str]:
-    """Numbers in order; patterns by their length."""
-    return (key, "") if isinstance(key, int) else (len(key), key)
 
 
 def _win_shares(system: System) -> list[WinShare]:

@@ -465,7 +465,7 @@ def simulated_api(sample: Sample, *, runner: str = "glm", settings: Settings | N
             state = answer_turn(state, turn)
         except OfficialFailure:
             return Observations(over=True)
-        return Observations(over=True) if state.outcome is not None else Observations(state.replies)
+        return Observations(over=True) if state.message is not None else Observations(state.replies)
 
     return make
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.base.text import format_count
-from planner_eval.benchmarks.answers import DATASET_PREFIX, gold_samples
+from planner_eval.benchmarks.answers import gold_samples
 from planner_eval.benchmarks.benchmark import BENCHMARKS
-from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.datasets.published import DATASET_PREFIX, Sample
 from planner_eval.models.pipelines.pipeline import OWN_TASKS
 from planner_eval.models.predict.tasks import QUESTION_FIELDS, gold_words, keep_left_out
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value, fold

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.output_files import write
 from planner_eval.base.text import format_count
-from planner_eval.benchmarks.answers import DATASET_PREFIX, gold_samples
+from planner_eval.benchmarks.answers import gold_samples
 from planner_eval.benchmarks.benchmark import BENCHMARKS
-from planner_eval.benchmarks.datasets.published import published_datasets
+from planner_eval.benchmarks.datasets.published import DATASET_PREFIX, published_datasets
 from planner_eval.benchmarks.datasets.sources import plans_of_samples
 from planner_eval.models.pipelines.pipeline import OWN_TASKS, Failure, Fields, conversation, digest
 from planner_eval.models.predict.run import Journal, Rows, has_failed_request, read_seconds, write_rows

@@ -8,9 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LIST, InputError, ParseError, expect
-from planner_eval.benchmarks.answers import DATASET_PREFIX, gold_samples
+from planner_eval.benchmarks.answers import gold_samples
 from planner_eval.benchmarks.benchmark import BENCHMARKS, benchmark
-from planner_eval.benchmarks.datasets.published import Sample, load_json, load_jsonl, published_datasets
+from planner_eval.benchmarks.datasets.published import (
+    DATASET_PREFIX,
+    Sample,
+    load_json,
+    load_jsonl,
+    published_datasets,
+)
 from planner_eval.models.pipelines.pipeline import OWN_TASKS
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.fields import ID_FIELDS, choose_content, id_text
