@@ -2,15 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.execution.bind import call_function
-
-
-class FinishedRun(NamedTuple):
-    value: Any = None
-    failure: Exception | None = None
 
 
 @dataclass(frozen=True)
@@ -27,12 +23,12 @@ class PublishedRunner:
         outcome = self.outcome(calls, sample)
         return outcome.value if outcome.failure is None else False
 
-    def outcome(self, calls: Any, sample: Sample, *, by: str = "position") -> FinishedRun:
+    def outcome(self, calls: Any, sample: Sample, *, by: str = "position") -> SimpleNamespace:
         """The same, with failure told apart from a value of False."""
         try:
-            return FinishedRun(_last_result(calls, sample.tools, self.functions, by))
+            return SimpleNamespace(value=_last_result(calls, sample.tools, self.functions, by), failure=None)
         except Exception as error:  # whatever a tool raises is a failed run
-            return FinishedRun(failure=error)
+            return SimpleNamespace(value=None, failure=error)
 
     def absent(self, names: Iterable[str]) -> list[str]:
         """Which of these functions are not there."""

@@ -173,7 +173,9 @@ def test_samples_that_gold_does_not_win_are_named_with_the_most_that_can_be_won(
     assert "at most" not in nestful.score_corrected(asked[:2], run=RUN).figure("win_rate").note
     report = nestful.score_corrected([*records(GOLD), *records("[]", gold=[5])])
     assert report.rows[1].error is not None
-    assert report.figure("percentage_times_full_score").denominator == 1
+    unread = score("[]", gold=[5]).figure("win_rate")  # nothing is counted: there is no rate
+    assert (report.figure("percentage_times_full_score").denominator, unread.value) == (1, None)
+    assert "left out" not in unread.note
     shares = figure6([(sample, judge_answer(sample, text, run=RUN)) for sample, text in records(GOLD, "")])
     assert [(share.panel, share.key, share.n, share.won / share.n) for share in shares] == [
         ("depth", 1, 2, 0.5), ("dependencies", 1, 2, 0.5), ("pattern", "A→B", 2, 0.5),

@@ -95,6 +95,7 @@ class ResultStore:
             if sys.byteorder == "big":
                 self.codes.byteswap()
         self._rows: dict[int, SampleScore] = {}
+        self._row_texts: dict[int, str] = {}
         self._encode = json.JSONEncoder(separators=(",", ":")).encode
 
     def add(self, outcome: Outcome) -> int:
@@ -141,6 +142,12 @@ class ResultStore:
         if row is None:
             row = self._rows[code] = make_row("", self.known[code])
         return row
+
+    def row_text(self, code: int) -> str:
+        """What the row of what has a number says beside its id, as JSON."""
+        if code not in self._row_texts:
+            self._row_texts[code] = _row_message(self.row(code))
+        return self._row_texts[code]
 
 
 _LISTED_OUTCOMES = ("unknown", "repeated", "broken")
@@ -251,7 +258,6 @@ class AnswersJob:
 
     def rows(self, pairs: Iterable[Pair], fold: AnswerSums) -> Iterator[str]:
         """A row a pair, in order, as JSON; adds each to the sums."""
-        row_texts: dict[str, dict[int, str]] = {name: {} for name in self.variants}
         for pred, sample_record in pairs:
             answers = [] if pred is None else answers_of(pred, self.bench, many=self.many)
             fold.answers += len(answers)
@@ -265,15 +271,9 @@ class AnswersJob:
                 continue
             if pred is not None and pred.id is not None:
                 fold.lists["repeated"] += [(pred.position, pred.id)] * (len(answers) - 1)
-            yield self._row(sample_record, answers, fold, row_texts)
+            yield self._row(sample_record, answers, fold)
 
-    def _row(
-        self,
-        sample_record: Record,
-        answers: list[Answer],
-        fold: AnswerSums,
-        row_texts: dict[str, dict[int, str]],
-    ) -> str:
+    def _row(self, sample_record: Record, answers: list[Answer], fold: AnswerSums) -> str:
         """The row of a sample."""
         fold.records += 1
         sample, answer = sample_record.source, answers[0] if answers else None
@@ -292,9 +292,7 @@ class AnswersJob:
             code = seen.add(self.scorers[name].judge(sample, text))
             solved = solved or (name == "official" and seen.row(code).ok)
             if self.told:
-                if code not in row_texts[name]:
-                    row_texts[name][code] = _row_message(seen.row(code))
-                fragments.append(f', "{name}": {row_texts[name][code]}')
+                fragments.append(f', "{name}": {seen.row_text(code)}')
         # What the published code solves is in the benchmark's own notation.
         if not solved and (look := guess_notation(self.bench, text)) is not None:
             fold.looks[look] += 1

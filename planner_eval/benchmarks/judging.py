@@ -176,7 +176,6 @@ class Question(NamedTuple):
         instructions: What to judge, and how to answer.
         headings: Field of the file's braces → the heading above what it is filled with.
         file: The file, as :class:`PromptFile` has its path.
-        temperature: The judge's.
 
     >>> question = Question("own.question", "Is it right?", {"answer": "Answer"}, "own.txt")
     >>> question.request(answer="yes").messages[1]
@@ -187,14 +186,11 @@ class Question(NamedTuple):
     instructions: str
     headings: Mapping[str, str]
     file: str
-    temperature: float = 0.0
 
     def request(self, **fields: Any) -> JudgeRequest:
         """The question about some material, by field."""
         material = {heading: fields[name] for name, heading in self.headings.items()}
-        return make_request(
-            self.task, self.instructions, material, temperature=self.temperature, fields=fields
-        )
+        return make_request(self.task, self.instructions, material, fields=fields)
 
 
 def prompt_files(*questions: Question) -> dict[str, PromptFile]:

@@ -170,24 +170,28 @@ def count(reading: Reading, gold: Plan) -> AppBenchCounts:
     arguments = _argument_counts(pred, gold, matches)
     apps, gold_apps = ([call.app for call in plan.calls if call.app] for plan in (pred, gold))
     apis, gold_apis = ([call.name for call in plan.calls if call.name] for plan in (pred, gold))
-    app_hits, api_hits = count_shared(apps, gold_apps), count_shared(apis, gold_apis)
+    errors = ("missing", "missing_dependent", "wrong", "wrong_dependent")
     return AppBenchCounts(
-        app_hits=app_hits,
-        app_predicted=len(apps),
-        app_gold=len(gold_apps),
-        api_hits=api_hits,
-        api_predicted=len(apis) + reading.unread,
-        api_gold=len(gold_apis),
-        app_exact=int(complete and app_hits == len(apps) == len(gold_apps)),
-        api_exact=int(complete and api_hits == len(apis) == len(gold_apis)),
+        **_name_counts("app", apps, gold_apps, complete=complete),
+        **_name_counts("api", apis, gold_apis, complete=complete, unread=reading.unread),
         success=int(complete and matches is None),
         arguments_exact=int(complete and arguments["hits"] == arguments["predicted"] == arguments["gold"]),
-        with_missing=int(arguments["missing"] > 0),
-        with_missing_dependent=int(arguments["missing_dependent"] > 0),
-        with_wrong=int(arguments["wrong"] > 0),
-        with_wrong_dependent=int(arguments["wrong_dependent"] > 0),
+        **{f"with_{error}": int(arguments[error] > 0) for error in errors},
         **arguments,
     )
+
+
+def _name_counts(
+    kind: str, names: list[str], gold_names: list[str], *, complete: bool, unread: int = 0
+) -> dict[str, int]:
+    """The counts of the names of apps, or of APIs."""
+    hits, predicted, gold = count_shared(names, gold_names), len(names), len(gold_names)
+    return {
+        f"{kind}_hits": hits,
+        f"{kind}_predicted": predicted + unread,
+        f"{kind}_gold": gold,
+        f"{kind}_exact": int(complete and hits == predicted == gold),
+    }
 
 
 def _argument_counts(pred: Plan, gold: Plan, matches: Iterable[Match] | None) -> dict[str, int]:

@@ -151,7 +151,7 @@ def election_score(outputs: Sequence[str]) -> float | None:
     return (first - second) / (len(outputs) - second)
 
 
-def frequencies(records: Records, *, most: int = 3) -> dict[int, list[float]]:
+def frequencies(records: Records) -> dict[int, list[float]]:
     """freq@k of the answers to each question, cleaned as for the stability scores, by `k`.
 
     It is the share of the answers that are one of the `k` commonest.
@@ -159,18 +159,16 @@ def frequencies(records: Records, *, most: int = 3) -> dict[int, list[float]]:
     Args:
         records: Every sample several times, once an answer. One of which no answer holds any text counts
             as 0, as in the stability scores.
-        most: The largest `k`.
 
     Source: section 5.3, which sets the stability scores against it.
 
     >>> from planner_eval.benchmarks.datasets.published import Sample
-    >>> frequencies([(Sample("a"), letter) for letter in "AABBC"], most=2)
-    {1: [0.4], 2: [0.8]}
+    >>> frequencies([(Sample("a"), letter) for letter in "AABBC"])
+    {1: [0.4], 2: [0.8], 3: [1.0]}
     """
     counts = [Counter(texts) for texts in answers_by_sample(records).values()]
     return {
-        k: [sum(n for _, n in c.most_common(k)) / c.total() if c else 0.0 for c in counts]
-        for k in range(1, most + 1)
+        k: [sum(n for _, n in c.most_common(k)) / c.total() if c else 0.0 for c in counts] for k in (1, 2, 3)
     }
 
 

@@ -486,8 +486,8 @@ def _parameter_keys(plan: Plan) -> list[tuple[str, str]]:
 
 def total(counts: Iterable[NestfulCounts]) -> NestfulCounts:
     """The sum of the counts of many samples."""
-    columns = list(zip(*counts, strict=True))
-    return NestfulCounts(*map(sum, columns)) if columns else NestfulCounts(samples=0)
+    nothing = [0] * len(NestfulCounts._fields)
+    return NestfulCounts(*map(sum, zip(nothing, *counts, strict=True)))
 
 
 def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure, ...]:

@@ -105,12 +105,13 @@ class WinShare(NamedTuple):
     won: int
 
 
-_Panel: TypeAlias = Callable[[Plan], Iterable[int | str]]
-_PANELS: dict[str, _Panel] = {
-    "depth": lambda plan: (nesting_depth(plan),),
-    "dependencies": lambda plan: (data_dependencies(plan),),
-    "pattern": lambda plan: [pattern for pattern in nesting_patterns(plan) if pattern != "A"],
+_KeysOf: TypeAlias = Callable[[Plan], Iterable[int | str]]
+_PANELS: dict[str, tuple[str, str, _KeysOf]] = {
+    "depth": ("(a)", "nesting depth (samples)", lambda plan: (nesting_depth(plan),)),
+    "dependencies": ("(b)", "data dependencies (samples)", lambda plan: (data_dependencies(plan),)),
+    "pattern": ("(c)", "nesting pattern (samples)", lambda plan: set(nesting_patterns(plan)) - {"A"}),
 }
+"""The panels of Figure 6: head, what stands below, and where a gold plan counts."""
 
 
 def figure6(judged: Iterable[tuple[Sample, CorrectedOutcome]]) -> list[WinShare]:
@@ -124,18 +125,15 @@ def figure6(judged: Iterable[tuple[Sample, CorrectedOutcome]]) -> list[WinShare]
     Returns:
         The bars of the three panels, each in order.
     """
-    wins_by_panel: dict[str, dict[int | str, list[int]]] = {panel: defaultdict(list) for panel in _PANELS}
+    wins: dict[tuple[str, Any], list[int]] = defaultdict(list)
     for sample, outcome in judged:
         if outcome.counts is not None and outcome.counts.runnable:
             gold = read_gold(sample.gold).plan
-            for panel, keys_of in _PANELS.items():
+            for panel, (_, _, keys_of) in _PANELS.items():
                 for key in keys_of(gold):
-                    wins_by_panel[panel][key].append(outcome.counts.won)
-    return [
-        WinShare(panel, key, len(wins), sum(wins))
-        for panel, groups in wins_by_panel.items()
-        for key, wins in sorted(groups.items(), key=lambda group: (isinstance(group[0], str), group[0]))
-    ]
+                    wins[panel, key].append(outcome.counts.won)
+    keys = sorted(wins, key=lambda bar: ([*_PANELS].index(bar[0]), bar[1]))
+    return [WinShare(*key, len(wins[key]), sum(wins[key])) for key in keys]
 
 
 def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
@@ -193,18 +191,11 @@ def _structure_rows(plans: Sequence[Plan]) -> dict[str, Mapping[Any, float]]:
 
 # ----------------------------------------------------------------------
 # NESTful's Figure 6: win rate by nesting depth, data dependencies and nesting pattern (section 4.5).
-_CHART_PANELS = {
-    "depth": ("(a)", "nesting depth (samples)"),
-    "dependencies": ("(b)", "data dependencies (samples)"),
-    "pattern": ("(c)", "nesting pattern (samples)"),
-}
-
-
 def structure_chart(systems: Sequence[System]) -> Chart:
     """Win rate by the structure of the gold plan, three panels, a bar a system."""
     shares = {system.name: _win_shares(system) for system in systems}
     panels = []
-    for panel, (head, across) in _CHART_PANELS.items():
+    for panel, (head, across, _) in _PANELS.items():
         points = {
             name: {
                 share.key: point_of(ratio("", share.won, share.n))
