@@ -29,11 +29,11 @@ def format_without_doubts(
     """
     read = read_gold_doubts(doubts)
     samples = [row.id for row in next(iter(scored.reports.values())).rows]
-    unanswered = [name for name in samples if name not in read.records]
+    undoubted = [name for name in samples if name not in read.records]
     unknown = read.unknown(samples)
-    if not unanswered:
+    if not undoubted:
         raise InputError(f"{read.name}: gold is doubtful in all {len(samples)} samples: no score is left")
-    undoubted_score = score(unanswered)
+    undoubted_score = score(undoubted)
     rows = []
     for variant, report in scored.reports.items():
         values = {figure.name: figure.value for figure in undoubted_score.reports[variant].figures}
@@ -50,7 +50,7 @@ def format_without_doubts(
                     else None,
                 }
             )
-    head = read.message(len(samples) - len(unanswered), len(samples), len(unknown))
+    head = read.message(len(samples) - len(undoubted), len(samples), len(unknown))
     return f"\n\n{head}\n{chr(10) * (form == 'md')}{table(rows, form)}"
 
 

@@ -285,13 +285,13 @@ def make_caller(sample: Sample, box: Sandbox) -> Callable[[Sequence[str]], Seque
         sample: The question.
         box: Where the tools run; of :func:`open_tools`.
     """
-    instances: list[str] = []
+    earlier_calls: list[str] = []
 
     def make(calls: Sequence[str]) -> Sequence[str]:
         setting = _setting(sample.extra["question"], sample.category)
-        message = marshal.dumps({**setting, "calls": [*instances, *calls], "known": len(instances)})
+        message = marshal.dumps({**setting, "calls": [*earlier_calls, *calls], "known": len(earlier_calls)})
         reply = box.run(_program([message], "call"))
-        instances.extend(calls)
+        earlier_calls.extend(calls)
         if reply.ended is not None:
             raise ExecutionError(f"the tools did not answer: {reply.ended.kind}: {reply.ended.message}")
         row = reply.rows[0]

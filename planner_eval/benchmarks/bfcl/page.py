@@ -193,7 +193,7 @@ def _find_partners(sample: Sample, calls: Sequence[Any], truth: Sequence[Any], h
             if partner.call is not None or not fitting:
                 continue
             judged = {i: _judge_arguments(partner, calls[i][next(iter(calls[i]))], how) for i in fitting}
-            best = max(fitting, key=lambda i: (sum(reasons for _, reasons in judged[i].values()), -i))
+            best = max(fitting, key=lambda i: (sum(as_meant for _, as_meant in judged[i].values()), -i))
             left.remove(best)
             partners[row] = partner._replace(call=best, verdicts=judged[best])
     return partners
@@ -277,9 +277,9 @@ def _nearest_call(partner: _Partner, calls: Sequence[Any], gold_call: Mapping[st
     nearest = {}
     for key, accepted in partner.accepted.items():
         if key in arguments:
-            reasons = partner.verdicts[key][1]
-            if reasons or key in first:
-                nearest[key] = arguments[key] if reasons else first[key]
+            as_meant = partner.verdicts[key][1]
+            if as_meant or key in first:
+                nearest[key] = arguments[key] if as_meant else first[key]
         elif "" not in accepted and key in first:
             nearest[key] = first[key]
     return {name: nearest}
