@@ -73,7 +73,7 @@ def answer_of(value: Any) -> AssistantTurn:
         return AssistantTurn(code="parse.shape", message=value)
     message = _find_message(value)
     raw_content = message.get("content", message.get("parts"))
-    content = "\n".join(_texts(raw_content)).strip()
+    content = "\n".join(_texts(raw_content)).strip() if raw_content else ""
     call_value = message.get("tool_calls") or message.get("name")
     if isinstance(raw_content, str) and not call_value and not message.get("function_call"):
         return AssistantTurn(content=content, message=value)
