@@ -143,10 +143,9 @@ def published(expected: dict[str, Any]) -> dict[str, Any]:
 def verdict(judged_with: Judging, case: dict[str, Any]) -> dict[str, Any]:
     """Our verdict in the form of :func:`published`."""
     free = free_calls([Step(case["free"], [{"free_obs": number} for number in range(len(case["free"]))])])
-    rules = replace(judged_with.rules, free=free)
     gold = [turn.OpenCall(*pair) for pair in zip(case["gold"], case["gold_obs"], strict=True)]
     try:
-        result = turn.judge_turn(case["pred"], gold, rules)
+        result = turn.judge_turn(case["pred"], gold, replace(judged_with.rules, free=free))
     except OfficialFailure as failure:
         return {"__raised__": str(failure)}
     return {

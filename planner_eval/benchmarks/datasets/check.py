@@ -59,11 +59,6 @@ class CheckResult:
     unreadable: tuple[str, ...] = ()
     unequal: tuple[str, ...] = ()
 
-    @property
-    def serious(self) -> bool:
-        """Something was found that is more than worth knowing."""
-        return bool(self.unreadable or self.unequal) or any(f.severity != "info" for f in self.findings)
-
 
 class Tally:
     """Irregularities and gold plans, counted record by record.

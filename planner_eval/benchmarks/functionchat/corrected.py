@@ -264,7 +264,6 @@ def is_same_text(a: Any, b: Any) -> bool:
 # FunctionChat-Bench's figures as the paper defines them.
 MAX_ATTEMPTS = 3
 """How often a verdict is asked for before an item counts as undecided."""
-_MICRO_NAMES = {"dialog": "avg(micro)"}
 _VERDICT_WORDS = {
     "pass": PASS,
     "fail": FAIL,
@@ -426,7 +425,8 @@ def _part_figures(subset: str, members: Sequence[CorrectedOutcome]) -> Iterable[
     passed = {name: sum(record.ok for record in group) for name, group in groups.items()}
     rates = [ratio(f"{subset} {name} pass rate", passed[name], len(group)) for name, group in groups.items()]
     yield from rates
-    yield ratio(f"{subset} {_MICRO_NAMES.get(subset, 'total_pass_rate')}", sum(passed.values()), len(members))
+    total_name = "avg(micro)" if subset == "dialog" else "total_pass_rate"
+    yield ratio(f"{subset} {total_name}", sum(passed.values()), len(members))
     if subset == "singlecall":
         yield from total_figures(list(passed.values()))
     else:
