@@ -172,13 +172,8 @@ def test_samples_that_gold_does_not_win_are_named_with_the_most_that_can_be_won(
     assert report.figure("win_rate").note.startswith("at most 2 of 3 (0.6667) can be won")
     assert "at most" not in nestful.score_corrected(asked[:2], run=RUN).figure("win_rate").note
     report = nestful.score_corrected([*records(GOLD), *records("[]", gold=[5])])
-    full, unread = report.figure("percentage_times_full_score"), score("[]", gold=[5]).figure("win_rate")
-    assert (bool(report.rows[1].error), full.denominator, unread.value, unread.denominator) == (
-        True,
-        1,
-        None,
-        0,
-    )
+    full, rate = report.figure("percentage_times_full_score"), score("[]", gold=[5]).figure("win_rate")
+    assert (bool(report.rows[1].error), full.denominator, rate.value, rate.denominator) == (True, 1, None, 0)
     shares = figure6([(sample, judge_answer(sample, text, run=RUN)) for sample, text in records(GOLD, "")])
     assert [(share.panel, share.key, share.n, share.won / share.n) for share in shares] == [
         ("depth", 1, 2, 0.5), ("dependencies", 1, 2, 0.5), ("pattern", "A→B", 2, 0.5),
