@@ -12,7 +12,7 @@ from planner_eval.base.errors import AnswerError
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern
-from planner_eval.plan.model import LATER_TURN, Diagnostic
+from planner_eval.plan.model import LATER_TURN, UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.finding.edited_text import extent
@@ -20,8 +20,13 @@ from planner_eval.reading.dialects.finding.segments import CALL_LIKE, blank
 
 # ----------------------------------------------------------------------
 # A text that begins with its prompt: turns of others before the answer.
+_PADDING = (
+    r"\s*+(?:(?:<\|(?:begin_of_text|end_of_text|endoftext|im_end|eot_id|eom_id|end|pad|finetune_right_pad_id)\|>"
+    r"|<(?:pad|bos|eos|unk|/?s|end_of_turn)>|\[PAD\]|<｜(?:begin|end)▁of▁sentence｜>)\s*+)*+"
+)
+"""What a tokenizer puts before a text; a batch is padded there."""
 _TOKEN_PROMPT_START = lazy_pattern(
-    r"\s*+(?:<\|begin_of_text\|>|<bos>|<s>|<｜begin▁of▁sentence｜>)?+\s*+(?:\[INST\]"
+    rf"{_PADDING}(?:\[INST\]"
     r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:system|user|tool|ipython)\b)"
 )
 """How a text begins that repeats its prompt in chat tokens."""
@@ -35,7 +40,8 @@ _TOKEN_HEADER = lazy_pattern(
 _HEADED_SPEAKER = r"[ \t]*+(?:###[ \t]*+(?=(?:{})[ \t]*+(?:[:\r\n]|\Z))|(?=(?:{})\s*+:\s))"
 """A speaker's name before a turn, alone in a heading or with a colon; filled in with names of either form."""
 _NAMED_PROMPT_START = lazy_pattern(
-    r"\s*+"
+    rf"{_PADDING}(?:(?:Below is an instruction that describes|A chat between a curious)"
+    r"(?:[^\n#]++\n)++\s*+)?+"
     + _HEADED_SPEAKER.format("System|User|Human|Instruction|Input", "System|User|USER|Human")
     + r"(?=(?:[^\n]*+\n)*?"
     + _HEADED_SPEAKER.format("Assistant|Response", "Assistant|ASSISTANT|AI")
@@ -194,7 +200,7 @@ def _split_turns(source: str) -> Iterator[_Turn]:
     """The turns of a text with speakers or chat tokens; none of another text."""
     start, speaker, is_answer = 0, "user", False
     headers = _TOKEN_HEADER.finditer(source)
-    if not _TOKEN_PROMPT_START.match(source):
+    if not (_TOKEN_PROMPT_START.match(source) or _has_preamble(source)):
         if _NAMED_PROMPT_START.match(source):
             headers = headings(_NAME_HEADER, source)
         elif _find_first_tool_result(source) is None:
@@ -207,6 +213,15 @@ def _split_turns(source: str) -> Iterator[_Turn]:
         speaker = match[1].lower() if match[1] else "user" if match[2] else "assistant"
         is_answer = speaker in _ASSISTANT_ROLES and (match[1] is not None or match.group() == "[/INST]")
     yield _Turn(speaker, start, len(source), is_answer)
+
+
+def _has_preamble(source: str) -> bool:
+    """Whether words that call nothing and that no token ends stand before a prompt in chat tokens."""
+    if "<" not in source or not any(map(source.__contains__, _HEADER_TOKENS)):
+        return False
+    first, *later = _TOKEN_HEADER.finditer(source)
+    is_prompt = first[1] in ("user", "system") and any(header[1] in _ASSISTANT_ROLES for header in later)
+    return is_prompt and not may_hold_call(source[: first.start()])
 
 
 def assistant_turns(source: str) -> tuple[tuple[int, int], ...]:
@@ -467,12 +482,16 @@ def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Di
     if not turns:
         return text
     text_start = _find_answer_start(text)
-    later = (m for m in turns if m.start() > text_start)
-    turn = next((m for m in later if TOKEN.sub("", text[: m.start()]).strip()), None)
+    later = [m for m in turns if m.start() > text_start and TOKEN.sub("", text[: m.start()]).strip()]
+    turn = next((m for m in later if may_hold_call(text[: m.start()]) or not _is_own(text, m)), None)
     if turn is not None:
-        message = f"{LATER_TURN} {turn.group().strip()[:30]!r} was ignored"
-        span = (turn.start(), len(text))
-        notes.append(Diagnostic("find.turn", message, "info", span=span))
+        header, span = repr(turn.group().strip()[:30]), (turn.start(), len(text))
+        notes.append(Diagnostic("find.turn", f"{LATER_TURN} {header} was ignored", "info", span=span))
+        if may_hold_call(text[turn.end() :]) and not may_hold_call(text[: turn.start()]):
+            message = (
+                f"after {header}, which was ignored, stands what {UNREAD_CALL}: a prompt has to be cut off"
+            )
+            notes.append(Diagnostic("find.unread", message, "warning", span=span))
         text = text[: turn.start()]
         turns = turns[: turns.index(turn)]
     pieces, offset = [], 0
@@ -481,6 +500,19 @@ def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Di
             pieces += [text[offset : match.start()], blank(match.group())]
             offset = match.end()
     return "".join([*pieces, text[offset:]])
+
+
+def _is_own(text: str, header: re.Match[str]) -> bool:
+    """Whether the assistant goes on after a header, which is its own, or a line of its words."""
+    if _ASSISTANT_HEADER.match(text, header.start()):
+        return True
+    return header.group().lstrip()[0] not in "<#ua" and not _ASSISTANT_HEADER.search(text, header.end())
+
+
+_ASSISTANT_HEADER = lazy_pattern(
+    r"(?m)^[ \t]*+(?:###\s*+)?+(?:Assistant|ASSISTANT|AI|Response|Bot)\b\s*+:|assistant<\|end_header_id\|>"
+    r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:assistant|model)\b"
+)
 
 
 def _find_answer_start(text: str) -> int:
