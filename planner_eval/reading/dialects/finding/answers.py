@@ -469,9 +469,10 @@ _CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|</execute>|<end_code>
 def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
     """A text without what tools gave between the calls; values of calls are left as they are."""
     if any(start in text for start, _ in _RESULT_TOKENS):
-        turns = [match.span() for match in _RESULT_TURN.finditer(text)]
+        first = _RESULT_TURN.search(text)
+        assert first is not None
+        notes.append(Diagnostic("find.turn", "what a tool gave was ignored", "info", span=first.span()))
         text = _RESULT_TURN.sub(_blank_match, text)
-        notes += [Diagnostic("find.turn", "what a tool gave was ignored", "info", span=s) for s in turns[:1]]
     if not any(map(text.__contains__, _RESULT_SIGNS)):
         return text
     code = _CODE_BEFORE.search(text)
