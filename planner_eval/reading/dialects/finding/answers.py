@@ -457,8 +457,9 @@ _TOOL_RESULT = lazy_pattern(
 """What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
 
 _RESULT_SIGNS = (
-    "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "OBSERVATION", "```tool_", "~~~tool_",
-    "```output", "```result", "```response", "~~~output", "~~~result", "~~~response", "Output", "Result",
+    "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "OBSERVATION", "```tool_",
+    "~~~tool_", "```output", "```result", "```response", "~~~output", "~~~result", "~~~response", "Output",
+    "Result",
 )  # fmt: skip
 """Of which one stands in each."""
 
