@@ -18,6 +18,7 @@ from planner_eval.benchmarks.datasets.published import (
     read,
     read_available,
 )
+from planner_eval.benchmarks.messages import message_text, runner_content
 from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.reading.files.fields import value_at
 from planner_eval.reading.files.files import PlanFile, read_path
@@ -158,7 +159,7 @@ def read_answer_file(
 def _as_written(file: PlanFile, texts_of: Callable[[Sequence[Any], Sequence[Any]], list[str]]) -> PlanFile:
     """The file with its answers as it holds them: a plan has of turns but the calls, of a failure nothing."""
     written = [
-        value_at(record.fields, file.content)
+        _written_content(record, file.content)
         if record.error is None or isinstance(record.error, AnswerError)
         else None
         for record in file.records
@@ -175,6 +176,12 @@ def _as_written(file: PlanFile, texts_of: Callable[[Sequence[Any], Sequence[Any]
             for record, content in zip(file.records, written, strict=True)
         )
     )
+
+
+def _written_content(record: Record, field: str | None) -> Any:
+    """What a record's field holds, or the record itself; messages as BFCL's runner leaves them."""
+    content = value_at(record.fields, field)
+    return runner_content(content if isinstance(content, (str, list)) else record.source)
 
 
 def answers_of(
@@ -216,6 +223,8 @@ def _answer_text(content: Any, benchmark: Benchmark, fields: Mapping[str, Any]) 
     extra_fields = {name: fields[name] for name in benchmark.answer_beside if fields.get(name) is not None}
     if extra_fields and isinstance(content, str):
         content = {"text": content, **extra_fields}
+    if not isinstance(content, str) and not benchmark.reads_messages:
+        content = message_text(content)
     return content if isinstance(content, str) else benchmark.answer_text(content)
 
 

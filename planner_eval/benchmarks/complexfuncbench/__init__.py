@@ -38,6 +38,7 @@ _gold_prediction = deferred("planner_eval.benchmarks.complexfuncbench.official:g
 BENCHMARK = Benchmark(
     name="complexfuncbench",
     title="ComplexFuncBench",
+    reads_messages=True,
     fits=all_have_keys("role"),
     signs=("conversations",),
     difference="the paper counts the samples at hand, and every annotated call once",

@@ -32,6 +32,7 @@ def _gold_text(sample: Sample) -> str | None:
 BENCHMARK = Benchmark(
     name="functionchat",
     title="FunctionChat-Bench",
+    reads_messages=True,
     fits=lambda gold: has_keys("name", "arguments")(gold) or has_keys("role")(gold),
     signs=("function_num", "dialog_num", "input_messages"),
     difference="the paper's criteria decide every item, without the published shortcuts",

@@ -150,6 +150,8 @@ def recorded_costs(record: Record) -> dict[str, float]:
     >>> steps = [{"role": "assistant", "usage": {"input_tokens": count}} for count in (5, 7)]
     >>> recorded_costs(Record("p", 0, "a", steps, fields={"duration_ms": 1500, "cost": -1}))
     {'seconds': 1.5, 'input_tokens': 12, 'unusable': 1}
+    >>> recorded_costs(Record("p", 0, "a", None, fields={"usage": {"input": 0, "counted": False}}))
+    {'unusable': 1}
     """
     answers = _sum_costs([_costs_in(answer, 0) for answer in _source_values(record.source)])
     recorded = {} if _TELLING_KEYS.isdisjoint(record.fields) else _costs_in(record.fields, 0, record=True)
@@ -292,7 +294,9 @@ def _seconds(data: Mapping[str, Any]) -> float | None:
 
 
 def _number_of(source: Mapping[str, Any], key: str) -> float | None:
-    """A figure of an object, with what its API does not count in it."""
+    """A figure of an object, with what its API does not count in it; NaN where it did not count at all."""
+    if source.get("counted") is False:
+        return nan
     if key in _IN_USAGE.values() and type(source[key]) not in (int, float):
         return None  # a trace's attributes may have the question as their input
     number = _number(source.get(key))
