@@ -207,8 +207,12 @@ def error_kinds(
 def _wrong_call_kinds(sample: Sample, gold_calls: Calls, names: list[str], calls: Calls | None) -> set[str]:
     gold, _ = gold_calls
     kinds = set()
-    if listed := _offered_names(sample):
-        kinds |= {"hallucination"} if set(names) - listed - set(gold) else set()
+    tools = sample.tools if isinstance(sample.tools, list) else []
+    offered = {
+        tool.get("name") for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)
+    }
+    if offered and set(names) - offered - set(gold):
+        kinds.add("hallucination")
     missing, extra = Counter(gold) - Counter(names), Counter(names) - Counter(gold)
     if names != gold and not missing and not extra:
         kinds.add("logic: order")
@@ -217,12 +221,6 @@ def _wrong_call_kinds(sample: Sample, gold_calls: Calls, names: list[str], calls
     if names == gold and calls is not None and _lacks_values(gold_calls, calls):
         kinds.add("logic: values")
     return kinds or {"other"}
-
-
-def _offered_names(sample: Sample) -> set[str]:
-    """The names on the question's list; none where it has no list that can be read."""
-    tools = sample.tools if isinstance(sample.tools, list) else []
-    return {tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)}
 
 
 def _lacks_values(gold_calls: Calls, calls: Calls) -> bool:

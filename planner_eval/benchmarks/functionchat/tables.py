@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
@@ -261,12 +261,8 @@ def error_rows(scored: Scored) -> list[dict[str, Any]]:
         kind = sample.extra.get("type_of_output")
         if not row.ok and kind in OUTPUT_TYPES:
             counts_by_error.setdefault(error_class(sample, read_answer(text)), Counter())[kind] += 1
-    return list(_rows(counts_by_error, variant))
-
-
-def _rows(counts_by_error: Mapping[str, Counter[str]], variant: str) -> Iterator[dict[str, Any]]:
     kinds = [kind for kind in OUTPUT_TYPES if any(kind in counts for counts in counts_by_error.values())]
-    for name in sorted(
-        counts_by_error, key=lambda name: (name == MEANING_CLASS, -counts_by_error[name].total(), name)
-    ):
-        yield {f"{variant}: error": name} | {kind: counts_by_error[name][kind] for kind in kinds}
+    errors = sorted(
+        counts_by_error.items(), key=lambda error: (error[0] == MEANING_CLASS, -error[1].total(), error[0])
+    )
+    return [{f"{variant}: error": name} | {kind: counts[kind] for kind in kinds} for name, counts in errors]
