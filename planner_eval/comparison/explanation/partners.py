@@ -35,9 +35,10 @@ MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
 
 SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, EVIDENCE, CURRENT, CONTRARY, ORIGIN = 12, 4, 3, 2, 2, 0.5, 1, 0.375
+RESULT, END = 6, 7
 """What it is worth that two calls are of one tool, have a value that says something under one name, or under
-another one, have a neighbour, and a link to it, in common; by how much the evidence for a call of another
-tool counts; what it is worth that figures count two calls as partners; what speaks against two of which one
+another one, have a neighbour, and a link to it, in common, come to one number, or end their plans; by how
+much the evidence for a call of another tool counts; what it is worth that figures count two calls as partners; what speaks against two of which one
 says true where the other says false, which many a tool takes where nothing is said; what it is worth that an
 argument is a literal in both, or a result."""
 
@@ -301,6 +302,24 @@ class _CommonGround:
         plans = self.pairing.pred.numbered.plan, self.pairing.gold.numbered.plan
         return [*map(compute_results, plans)] if all(map(computes, plans)) else None
 
+    def has_one_result(self, pred: int, gold: int) -> bool:
+        """Whether two calls come to one number that says something."""
+        results = (self.results[0][pred], self.results[1][gold]) if self.results is not None else (None, None)
+        return results[0] == results[1] and is_distinctive(results[0])
+
+    @cached_property
+    def ends(self) -> tuple[int, int] | None:
+        """The calls that end the two plans: nothing uses them alone, and they use results."""
+        ends = [
+            [call for call in range(len(plan_calls.tools)) if not plan_calls.users[call]]
+            for plan_calls in (self.pairing.pred, self.pairing.gold)
+        ]
+        if len(ends[0]) != 1 or len(ends[1]) != 1:
+            return None
+        pred, gold = ends[0][0], ends[1][0]
+        takes = self.pairing.pred.numbered.producers(pred) and self.pairing.gold.numbered.producers(gold)
+        return (pred, gold) if takes else None
+
     @cached_property
     def evidence(self) -> dict[tuple[int, int], float]:
         """What speaks for calls of two tools."""
@@ -325,10 +344,11 @@ class _CommonGround:
         """How much two calls have in common; 0 or less where they are none another's partners."""
         pairing = self.pairing
         pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
+        role = END * ((pred, gold) == self.ends) + RESULT * self.has_one_result(pred, gold)
         if pred_tool == gold_tool:
             likeness = self.shared(pred, gold) + ORIGIN * self.count_origins(pred, gold)
-            return SAME_TOOL + likeness - CONTRARY * _is_contrary(pairing, pred, gold)
-        evidence = self.evidence.get((pred, gold), 0.0)
+            return SAME_TOOL + likeness + role - CONTRARY * _is_contrary(pairing, pred, gold)
+        evidence = self.evidence.get((pred, gold), 0.0) + role
         if not evidence or pred_tool.name == gold_tool.name:
             return EVIDENCE * evidence
         gold_call = pairing.gold.numbered.plan.calls[gold]
