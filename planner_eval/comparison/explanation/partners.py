@@ -34,7 +34,7 @@ MIN_LOOKUPS = 2
 MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
 
-SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, EVIDENCE, CURRENT, CONTRARY, ORIGIN = 12, 4, 3, 2, 2, 0.5, 1, 0.375
+SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, EVIDENCE, CURRENT, CONTRARY, ORIGIN = 12, 4, 3, 1.4, 2, 0.5, 1, 0.375
 RESULT, END = 6, 7
 """What it is worth that two calls are of one tool, have a value that says something under one name, or under
 another one, have a neighbour, and a link to it, in common, come to one number, or end their plans; by how
@@ -121,7 +121,9 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
 
 def _is_dearer_exchange(pairing: Pairing, rematched: Pairing) -> bool:
     """Whether the same calls exchange partners, and more differs then, or as much in more tools."""
-    if sorted(pairing.to_pred) != sorted(rematched.to_pred):
+    pairings = pairing, rematched
+    calls = [({p for p, _ in each.pairs()}, {g for _, g in each.pairs()}) for each in pairings]
+    if calls[0] != calls[1]:
         return False
     (tools, arguments), (new_tools, new_arguments) = map(_count_differences, (pairing, rematched))
     return (tools + arguments, tools) < (new_tools + new_arguments, new_tools)
