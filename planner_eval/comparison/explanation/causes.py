@@ -29,6 +29,8 @@ from planner_eval.comparison.explanation.edits import (
     name_type_difference,
     name_writing_difference,
 )
+from planner_eval.comparison.explanation.names import compute_results, is_computed
+from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Call, Plan, Ref, Value
@@ -83,7 +85,7 @@ class _Weights:
     """
 
     def __init__(self, edits: list[Draft], pred: Plan, gold: Plan, partner: Mapping[int, int]) -> None:
-        self.pred, self.paired = pred, partner.values()
+        self.pred, self.gold, self.paired = pred, gold, partner.values()
         self.lookups = find_lookups(edits, pred, gold)
 
     @cached_property
@@ -98,6 +100,23 @@ class _Weights:
             waiting += new
         return needed
 
+    @cached_property
+    def results(self) -> list[list[int | float | None]]:
+        """What the calls of either plan come to that compute with numbers."""
+        return [*map(compute_results, (self.pred, self.gold))]
+
+    def comes_to_the_same(self, edit: Draft) -> bool:
+        """Whether an edit leaves what is computed: of a call, or of what a literal stands for."""
+        if edit.name == "exchange" and edit.data:  # the two terms of a sum
+            return True
+        gold = edit.gold and edit.gold.call
+        if gold is None or not is_computed(self.gold.calls[gold]) or (result := self.results[1][gold]) is None:
+            return False
+        if edit.pred is None or edit.pred.call is None:
+            literals = (value for call in self.pred.calls for _, value in call.arguments)
+            return is_distinctive(result) and any(type(v) in (int, float) and v == result for v in literals)
+        return self.results[0][edit.pred.call] == result
+
     def of(self, edit: Draft) -> int:
         """The weight of an edit."""
         kind, pred_value, gold_value = edit.code, edit.pred_value, edit.gold_value
@@ -107,6 +126,8 @@ class _Weights:
             return _DONE if edit.pred.call in self.needed else _BESIDE
         if kind in _WEIGHTS:
             return _WEIGHTS[kind]
+        if self.comes_to_the_same(edit):
+            return _FORM
         form: str | None = None
         is_light = is_amount(edit) or (kind == "argument.missing" and gold_value in EMPTY_VALUES)
         if kind == "argument.type":

@@ -234,9 +234,18 @@ _OPERATIONS = {"add": add, "subtract": sub, "multiply": mul, "divide": truediv}
 """What tools that compute do."""
 
 
-def computes(plan: Plan) -> bool:
-    """Whether a call of a plan computes with numbers."""
-    return any(call.name in _OPERATIONS for call in plan.calls)
+def is_commutative(tool: str) -> bool:
+    """Whether a tool, by its name, comes to the same with its arguments in another order.
+
+    >>> is_commutative("add"), is_commutative("math.gcd"), is_commutative("divide")
+    (True, True, False)
+    """
+    return tool in ("add", "multiply") or tool.lower().endswith(("gcd", "hcf", "lcm"))
+
+
+def is_computed(call: Call) -> bool:
+    """Whether a call computes with numbers."""
+    return call.name in _OPERATIONS
 
 
 def compute_results(plan: Plan) -> list[int | float | None]:

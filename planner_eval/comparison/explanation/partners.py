@@ -14,7 +14,7 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import is_conversation, is_lookup
-from planner_eval.comparison.explanation.names import compute_results, computes
+from planner_eval.comparison.explanation.names import compute_results, is_computed
 from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness, words
 from planner_eval.comparison.matching.order import find_misplaced
@@ -302,7 +302,8 @@ class _CommonGround:
     def results(self) -> list[list[int | float | None]] | None:
         """What the calls of either plan come to that compute with numbers; None where none does."""
         plans = self.pairing.pred.numbered.plan, self.pairing.gold.numbered.plan
-        return [*map(compute_results, plans)] if all(map(computes, plans)) else None
+        both = all(any(map(is_computed, plan.calls)) for plan in plans)
+        return [*map(compute_results, plans)] if both else None
 
     def has_one_result(self, pred: int, gold: int) -> bool:
         """Whether two calls come to one number that says something."""

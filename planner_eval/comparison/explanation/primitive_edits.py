@@ -14,6 +14,7 @@ from planner_eval.comparison.explanation.edits import (
     ValueDiff,
     kind_name,
 )
+from planner_eval.comparison.explanation.names import is_commutative
 from planner_eval.comparison.gold_alternatives import AcceptedValues
 from planner_eval.comparison.matching.likeness import (
     assign,
@@ -184,6 +185,9 @@ class PrimitiveEdits:
             for names in self.find_exchanges(pred_args, gold_args, gold_names):
                 yield self.describe_exchange(pred, gold, names)
                 gold_names = [name for name in gold_names if name not in names]
+        if len(gold_names) == 2 == len(gold_args) and self.takes_any_order(pred, gold, gold_names):
+            yield from self.compare_commuted(pred, gold, gold_names)
+            return
         yield from self.compare_names(pred, gold, differing, gold_names)
 
     def compare_names(
@@ -238,6 +242,23 @@ class PrimitiveEdits:
         pred_values = {name: self.key(pred_args[name]) for name in shared}
         return [*find_exchange_cycles(pred_values, {name: gold_args[name][:2] for name in shared})]
 
+    def takes_any_order(self, pred: int, gold: int, names: list[Any]) -> bool:
+        """Whether two calls are of one tool that takes its two arguments, of these names, in any order."""
+        name = self.gold.calls[gold].name if gold < len(self.gold.calls) else ""
+        args = self.pairing.pred.arguments(pred)
+        return is_commutative(name) and name == self.pred.calls[pred].name and [*args] == [*names] != []
+
+    def compare_commuted(self, pred: int, gold: int, names: list[Any]) -> Iterator[Draft]:
+        """The difference of two sums or products: where they have one term in common, of the other one."""
+        pred_args, gold_args = self.pairing.arguments(pred, gold)
+        for name, other in (names, names[::-1]):
+            if self.key(pred_args[other]) == gold_args[name][:2]:
+                for draft in self.compare_values(pred, gold, other, None, name):
+                    yield draft._replace(also=(self.places(pred, gold, other, name),))
+                return
+        for name in names:
+            yield from self.compare_values(pred, gold, name, None, name)
+
     def find_linked_arguments(
         self,
         pred_args: Arguments,
@@ -276,7 +297,8 @@ class PrimitiveEdits:
         value_pairs = {name: self.written_values(pred, gold, name, name) for name in names}
         first, *others = [self.places(pred, gold, name, name) for name in names]
         values = [{name: pair[side] for name, pair in value_pairs.items()} for side in (0, 1)]
-        return _describe_argument("exchange", "arguments.swapped", first, values, also=tuple(others))
+        exchange = _describe_argument("exchange", "arguments.swapped", first, values, also=tuple(others))
+        return exchange._replace(data=self.takes_any_order(pred, gold, names))
 
     def describe_renamed(self, pred: int, gold: int, pred_name: Any, gold_name: Any) -> Draft:
         """An argument that stands for another of another name."""
@@ -314,7 +336,7 @@ class PrimitiveEdits:
                 kind = "missing field" if pred_value is MISSING else "extra field"
             data = self.data(gold, name, producer, path)._replace(
                 renamed=pred_name != name,
-                computed=not path and (pred, name) in self.computed,
+                computed=not path and (pred, pred_name) in self.computed,
                 right_name=None if path else self.find_right_name(pred, gold, pred_value),
             )
             places = self.places(pred, gold, pred_name, name, path)

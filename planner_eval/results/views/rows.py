@@ -252,7 +252,7 @@ def _other_plan_note(diff: Diff) -> str:
     looked_up = sum(is_lookup(pred_calls[position]) for position in diff.alignment.extra)
     if (
         calls < MIN_CALLS
-        or 2 * _count_recognised(diff) >= len(pred_calls) - looked_up
+        or 2 * _count_recognised(diff) >= min(len(pred_calls) - looked_up, calls)
         or right * CALLS_PER_RIGHT_CALL > calls
     ):
         return ""
