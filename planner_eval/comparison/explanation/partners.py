@@ -149,18 +149,19 @@ def _list_literals(calls: Iterable[Mapping[Any, Argument]]) -> list[Any]:
 def _choose_nearest_equals(pairing: Pairing) -> Pairing:
     """The pairing with those of equal calls as partners that stand where their partners do."""
     for of_gold in (True, False):
-        plan_calls = pairing.gold if of_gold else pairing.pred
+        plan_calls, other_calls = (pairing.gold, pairing.pred)[:: 1 if of_gold else -1]
         numbers = plan_calls.numbered.numbers[: len(plan_calls.tools)]
         if len({*numbers}) == len(numbers):  # as in most plans
             continue
         groups: dict[int, list[int]] = {}
         for position, number in enumerate(numbers):
-            linked = plan_calls.users[position] or plan_calls.numbered.producers(position)
-            if number is not None and not linked:
+            if number is not None:
                 groups.setdefault(number, []).append(position)
         for group in groups.values():
             partner = pairing.to_pred if of_gold else pairing.to_gold
             images = sorted(partner[call] for call in group if partner[call] >= 0)
+            if _any_linked(plan_calls, group) and _any_linked(other_calls, images):  # links tell them apart
+                continue
             pairs = _place(group, images, partner) if 0 < len(images) < len(group) else []
             if all(partner[call] == image for call, image in pairs):
                 continue
@@ -171,13 +172,18 @@ def _choose_nearest_equals(pairing: Pairing) -> Pairing:
     return pairing
 
 
+def _any_linked(plan_calls: PlanCalls, calls: Iterable[int]) -> bool:
+    """Whether one of some calls takes a result, or its own is taken."""
+    return any(plan_calls.users[call] or plan_calls.numbered.producers(call) for call in calls)
+
+
 def _place(group: list[int], images: list[int], partner: list[int]) -> list[tuple[int, int]]:
     """Those of a group that cross fewest other pairs as partners of some calls."""
     others = [(call, image) for call, image in enumerate(partner) if image >= 0 and call not in group]
 
     def cost(image: int, call: int) -> float:
         crossed = sum((call < other) != (image < other_image) for other, other_image in others)
-        return crossed + 0.5 * (partner[call] != image)
+        return crossed + 0.5 * group.index(call) / len(group)
 
     chosen = assign([[cost(image, call) for call in group] for image in images])
     return [(group[column], images[row]) for row, column in chosen]
