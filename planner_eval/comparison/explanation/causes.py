@@ -16,7 +16,7 @@ as the prediction is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -110,7 +110,11 @@ class _Weights:
         if edit.name == "exchange" and edit.data:  # the two terms of a sum
             return True
         gold = edit.gold and edit.gold.call
-        if gold is None or not is_computed(self.gold.calls[gold]) or (result := self.results[1][gold]) is None:
+        if (
+            gold is None
+            or not is_computed(self.gold.calls[gold])
+            or (result := self.results[1][gold]) is None
+        ):
             return False
         if edit.pred is None or edit.pred.call is None:
             literals = (value for call in self.pred.calls for _, value in call.arguments)

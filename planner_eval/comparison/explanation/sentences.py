@@ -383,8 +383,12 @@ class Wording:
             golds = sorted({_call(gold) for _, gold in draft.places})  # others came between them
         names = [self.names.theirs(call) for call in sorted(golds, key=to_pred.__getitem__)]
         if len(names) > 1:
-            results = [plan_results[-1] for plan_results in map(compute_results, (self.names.pred, self.names.gold))]
-            same = f"; both come to {results[0]}" if results[0] is not None and results[0] == results[1] else ""
+            results = [
+                plan_results[-1] for plan_results in map(compute_results, (self.names.pred, self.names.gold))
+            ]
+            same = (
+                f"; both come to {results[0]}" if results[0] is not None and results[0] == results[1] else ""
+            )
             return f"{format_list(names)} are in the wrong order, expected {self.chain(golds)}{same}"
         place = next(pred for pred, gold in draft.places if gold and gold.call == draft.data[0])
         pred_value, gold_value = draft.pred_value[place], draft.gold_value[place]
