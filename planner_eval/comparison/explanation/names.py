@@ -269,6 +269,12 @@ def compute_results(plan: Plan) -> list[int | float | None]:
     return results
 
 
+def find_common_result(pred: Plan, gold: Plan) -> int | float | None:
+    """What the last calls of both plans come to; None where that is not one number."""
+    results = [compute_results(plan)[-1] for plan in (pred, gold)]
+    return results[0] if results[0] == results[1] else None
+
+
 def path_name(path: Path) -> str:
     """A path as one writes it: ``tone.len``, ``rows[0].id``.
 

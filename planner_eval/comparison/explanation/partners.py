@@ -38,9 +38,9 @@ SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, EVIDENCE, CURRENT, CONTRARY, ORIGIN = 12
 RESULT, END = 6, 7
 """What it is worth that two calls are of one tool, have a value that says something under one name, or under
 another one, have a neighbour, and a link to it, in common, come to one number, or end their plans; by how
-much the evidence for a call of another tool counts; what it is worth that figures count two calls as partners; what speaks against two of which one
-says true where the other says false, which many a tool takes where nothing is said; what it is worth that an
-argument is a literal in both, or a result."""
+much the evidence for a call of another tool counts; what it is worth that figures count two calls as
+partners; what speaks against two of which one says true where the other says false, which many a tool takes
+where nothing is said; what it is worth that an argument is a literal in both, or a result."""
 
 
 def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:

@@ -25,6 +25,7 @@ from planner_eval.comparison.explanation.names import (
     call_number,
     calls_numbers,
     compute_results,
+    find_common_result,
     format_list,
     is_computed,
     links_of,
@@ -383,12 +384,8 @@ class Wording:
             golds = sorted({_call(gold) for _, gold in draft.places})  # others came between them
         names = [self.names.theirs(call) for call in sorted(golds, key=to_pred.__getitem__)]
         if len(names) > 1:
-            results = [
-                plan_results[-1] for plan_results in map(compute_results, (self.names.pred, self.names.gold))
-            ]
-            same = (
-                f"; both come to {results[0]}" if results[0] is not None and results[0] == results[1] else ""
-            )
+            result = find_common_result(self.names.pred, self.names.gold)
+            same = "" if result is None else f"; both come to {result}"
             return f"{format_list(names)} are in the wrong order, expected {self.chain(golds)}{same}"
         place = next(pred for pred, gold in draft.places if gold and gold.call == draft.data[0])
         pred_value, gold_value = draft.pred_value[place], draft.gold_value[place]
