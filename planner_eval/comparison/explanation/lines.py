@@ -266,6 +266,7 @@ _HABIT_NAMES = {
 
 _WRITINGS = {
     "letter case": "letter case differs",
+    "spacing": "only the blanks differ",
     "date format": "the date has another format",
     "time format": "the time has another format",
     "date without year": "the same day, without the year",

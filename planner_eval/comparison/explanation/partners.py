@@ -37,7 +37,7 @@ MAX_ROUNDS = 3
 SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, EVIDENCE, CURRENT, CONTRARY, ORIGIN = 12, 4, 3, 1.4, 2, 0.5, 1, 0.375
 RESULT, END = 6, 7
 """What it is worth that two calls are of one tool, have a value that says something under one name, or under
-another one, have a neighbour, and a link to it, in common, come to one number, or end their plans; by how
+another one, have a neighbour, and a link to it, in common, come to one number, or end a calculation; by how
 much the evidence for a call of another tool counts; what it is worth that figures count two calls as
 partners; what speaks against two of which one says true where the other says false, which many a tool takes
 where nothing is said; what it is worth that an argument is a literal in both, or a result."""
@@ -318,7 +318,9 @@ class _CommonGround:
 
     @cached_property
     def ends(self) -> tuple[int, int] | None:
-        """The calls that end the two plans: nothing uses them alone, and they use results."""
+        """The calls that end two calculations: nothing uses them alone, and they use results."""
+        if self.results is None:
+            return None
         ends = [
             [call for call in range(len(plan_calls.tools)) if not plan_calls.users[call]]
             for plan_calls in (self.pairing.pred, self.pairing.gold)
