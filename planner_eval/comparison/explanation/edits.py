@@ -112,7 +112,6 @@ class ValueData(NamedTuple):
         within: Whether it is about a part of the value.
         renamed: Whether the prediction gives the argument another name.
         computed: Whether the prediction's value is an expression.
-        right_name: Another argument of gold's call, wrong in the prediction's, that has this value.
     """
 
     name: Any
@@ -122,7 +121,6 @@ class ValueData(NamedTuple):
     within: bool = False
     renamed: bool = False
     computed: bool = False
-    right_name: str | None = None
 
 
 class Draft(NamedTuple):

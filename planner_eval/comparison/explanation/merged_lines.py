@@ -200,7 +200,7 @@ def _propose_groups(roots: Roots) -> Iterator[Proposal]:
     for name, key, may_be_one in GROUPS:
         for group in roots.grouped(key):
             if may_be_one is None or may_be_one(roots, group):
-                yield _propose(name, sorted(group, key=lambda root: root[1].code == "argument.extra"))
+                yield _propose(name, group)
 
 
 _VALUE_CODES = ("argument.value", "argument.type")
@@ -239,15 +239,6 @@ def _same_value_key(roots: Roots, edit: Edit) -> Hashable:
     return edit.code, roots.argument(edit), value_key(value, OWN_POSITIONS)
 
 
-def _copied_value_key(_: Roots, edit: Edit) -> Hashable:
-    """The call that has a value as wrong arguments and as some that gold has not."""
-    if edit.code not in ("argument.value", "argument.extra") or not _is_whole_argument(edit):
-        return None
-    if not is_distinctive(edit.pred_value) or edit.pred is None or edit.pred.call is None:
-        return None
-    return edit.pred.call, value_key(edit.pred_value, OWN_POSITIONS)
-
-
 def _missing_argument_key(roots: Roots, edit: Edit) -> Hashable:
     """The tool and the argument that is missing."""
     whole = edit.code == "argument.missing" and _is_whole_argument(edit) and not _is_missing_link(roots, edit)
@@ -270,8 +261,6 @@ GROUPS: tuple[
     ("items", _same_way_key, None),
     ("item", _item_key, None),
     ("same value", _same_value_key, _has_several_gold_values),
-    ("copied value", _copied_value_key,
-     lambda _, group: [edit.code for _, edit in group].count("argument.value") == 1),
     ("missing throughout", _missing_argument_key, _has_several_gold_values),
     ("missing together",
      lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
@@ -392,11 +381,6 @@ def _write_same_value(roots: Roots, edits: list[Edit], data: None) -> str:
     first, *_ = edits
     value = value_name(first.pred_value, roots.names.our_number)
     return f"{roots.argument_label(first)} is {value}, expected {format_list(roots.gold_values(edits))}"
-
-
-def _write_copied_value(_: Roots, edits: list[Edit], data: None) -> str:
-    names = format_list(repr(edit.pred.argument) for edit in edits[1:] if edit.pred is not None)
-    return f"{edits[0].message}; {names}, not in gold, {'is' if len(edits) == 2 else 'are'} the same"
 
 
 def _write_missing_argument(roots: Roots, edits: list[Edit], data: None) -> str:
@@ -527,8 +511,6 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     "repeated run": _write_repeated_run,
     # an item of which several fields are wrong is another item
     "item": _write_items,
-    # a wrong value that is copied is one wrong value
-    "copied value": _write_copied_value,
     # arguments that one call leaves out are left out together
     "missing together": _write_items,
     # calls that differ little are tries of one

@@ -34,13 +34,11 @@ MIN_LOOKUPS = 2
 MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
 
-SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, EVIDENCE, CURRENT, CONTRARY, ORIGIN = 12, 4, 3, 1.4, 2, 0.5, 1, 0.375
-RESULT, END = 6, 7
+SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, RESULT, END, EVIDENCE, CURRENT = 12, 4, 3, 1.4, 6, 7, 2, 0.5
 """What it is worth that two calls are of one tool, have a value that says something under one name, or under
 another one, have a neighbour, and a link to it, in common, come to one number, or end a calculation; by how
 much the evidence for a call of another tool counts; what it is worth that figures count two calls as
-partners; what speaks against two of which one says true where the other says false, which many a tool takes
-where nothing is said; what it is worth that an argument is a literal in both, or a result."""
+partners."""
 
 
 def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
@@ -112,28 +110,8 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
         }
         if sum(chosen.values()) >= -sum(values[pair] for pair in doubtful):
             break
-        rematched = pairing.rematched(preds, golds, chosen)
-        if _is_dearer_exchange(pairing, rematched):
-            break
-        pairing = rematched
+        pairing = pairing.rematched(preds, golds, chosen)
     return pairing, True
-
-
-def _is_dearer_exchange(pairing: Pairing, rematched: Pairing) -> bool:
-    """Whether the same calls exchange partners, and more differs then, or as much in more tools."""
-    pairings = pairing, rematched
-    calls = [({p for p, _ in each.pairs()}, {g for _, g in each.pairs()}) for each in pairings]
-    if calls[0] != calls[1]:
-        return False
-    (tools, arguments), (new_tools, new_arguments) = map(_count_differences, (pairing, rematched))
-    return (tools + arguments, tools) < (new_tools + new_arguments, new_tools)
-
-
-def _count_differences(pairing: Pairing) -> tuple[int, float]:
-    """How many partners are of two tools, and how many arguments of partners differ."""
-    pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
-    replaced = sum(pred_tools[pred] != gold_tools[gold] for pred, gold in pairing.pairs())
-    return replaced, pairing.total(range(len(pairing.to_pred)))
 
 
 # ----------------------------------------------------------------------
@@ -162,7 +140,7 @@ def _choose_nearest_equals(pairing: Pairing) -> Pairing:
             images = sorted(partner[call] for call in group if partner[call] >= 0)
             if _any_linked(plan_calls, group) and _any_linked(other_calls, images):  # links tell them apart
                 continue
-            pairs = _place(group, images, partner) if 0 < len(images) < len(group) else []
+            pairs = _place(group, images, partner, of_gold) if 0 < len(images) < len(group) else []
             if all(partner[call] == image for call, image in pairs):
                 continue
             if of_gold:
@@ -177,13 +155,13 @@ def _any_linked(plan_calls: PlanCalls, calls: Iterable[int]) -> bool:
     return any(plan_calls.users[call] or plan_calls.numbered.producers(call) for call in calls)
 
 
-def _place(group: list[int], images: list[int], partner: list[int]) -> list[tuple[int, int]]:
-    """Those of a group that cross fewest other pairs as partners of some calls."""
+def _place(group: list[int], images: list[int], partner: list[int], of_gold: bool) -> list[tuple[int, int]]:
+    """Those of a group that cross fewest other pairs as some calls' partners; of gold's rather the first."""
     others = [(call, image) for call, image in enumerate(partner) if image >= 0 and call not in group]
 
     def cost(image: int, call: int) -> float:
         crossed = sum((call < other) != (image < other_image) for other, other_image in others)
-        return crossed + 0.5 * group.index(call) / len(group)
+        return crossed + 0.5 * (group.index(call) / len(group) if of_gold else partner[call] != image)
 
     chosen = assign([[cost(image, call) for call in group] for image in images])
     return [(group[column], images[row]) for row, column in chosen]
@@ -262,25 +240,14 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
 
 
 def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool:
-    """Whether half or more of the arguments of two partners are wrong, or one is true for false."""
+    """Whether half or more of the arguments of two partners are wrong."""
     if pairing.equal(pred, gold):
         return False
     wrong = pairing.final(pred, gold)
     if not wrong:
         return False
     pred_args, gold_args = pairing.arguments(pred, gold)
-    if 2 * len(wrong) >= len(gold_args) and (flows or pred_args.keys().isdisjoint(gold_args)):
-        return True
-    return _is_contrary(pairing, pred, gold)
-
-
-def _is_contrary(pairing: Pairing, pred: int, gold: int) -> bool:
-    """Whether one of two calls says true where the other says false."""
-    pred_args, gold_args = pairing.arguments(pred, gold)
-    return any(
-        type(gold_arg[2]) is bool and name in pred_args and pred_args[name][2] is (not gold_arg[2])
-        for name, gold_arg in gold_args.items()
-    )
+    return 2 * len(wrong) >= len(gold_args) and (flows or pred_args.keys().isdisjoint(gold_args))
 
 
 class _CommonGround:
@@ -357,8 +324,7 @@ class _CommonGround:
         pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
         role = END * ((pred, gold) == self.ends) + RESULT * self.has_one_result(pred, gold)
         if pred_tool == gold_tool:
-            likeness = self.shared(pred, gold) + ORIGIN * self.count_origins(pred, gold)
-            return SAME_TOOL + likeness + role - CONTRARY * _is_contrary(pairing, pred, gold)
+            return SAME_TOOL + self.shared(pred, gold) + role
         evidence = self.evidence.get((pred, gold), 0.0) + role
         if not evidence or pred_tool.name == gold_tool.name:
             return EVIDENCE * evidence
@@ -387,13 +353,6 @@ class _CommonGround:
         values = own.values_without(same) & others.values_without(same)
         links = [link for link in own.links & others.links if uses or not link[1]]
         return SAME_NAME * len(same) + OTHER_NAME * len(values) + LINK * len(links)
-
-    def count_origins(self, pred: int, gold: int) -> int:
-        """How many arguments of one name two calls both have as literals, or both as results."""
-        pred_args, gold_args = self.pairing.arguments(pred, gold)
-        return sum(
-            bool(gold_args[name][1]) == bool(arg[1]) for name, arg in pred_args.items() if name in gold_args
-        )
 
     def part_unlike(self, pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
         """Partners that are two things, those with most contrary values first.

@@ -337,7 +337,6 @@ class PrimitiveEdits:
             data = self.data(gold, name, producer, path)._replace(
                 renamed=pred_name != name,
                 computed=not path and (pred, pred_name) in self.computed,
-                right_name=None if path else self.find_right_name(pred, gold, pred_value),
             )
             places = self.places(pred, gold, pred_name, name, path)
             yield _describe_argument(kind, code, places, (pred_value, gold_value), data)
@@ -347,15 +346,6 @@ class PrimitiveEdits:
             values = [written[0], MISSING] if given[0] else [MISSING, written[1]]
             places, data = self.places(pred, gold, name, name), self.data(gold, name, producer)
             yield _describe_argument(f"{kind} argument", f"argument.{kind}", places, values, data)
-
-    def find_right_name(self, pred: int, gold: int, value: Value) -> str | None:
-        """Another argument of gold's call, wrong in the prediction's, that has a text; dates may move."""
-        if type(value) is not str or not is_distinctive(value) or not any(map(str.isalpha, value)):
-            return None
-        gold_args, wrong = self.pairing.gold.arguments(gold), self.pairing.final(pred, gold)
-        return next(
-            (name for name, argument in gold_args.items() if name in wrong and argument[0] == value), None
-        )
 
     def data(self, gold: int, name: Any, producer: int | None = None, path: Path = ()) -> ValueData:
         """What is to be told of an argument beside its values."""

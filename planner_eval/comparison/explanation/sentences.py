@@ -269,8 +269,6 @@ class Wording:
         if data.renamed:
             clause = f"(gold's {data.name!r}) {clause}"
         clause += self.accepted(draft)
-        if data.right_name is not None:
-            clause += f"; gold has this value as {data.right_name!r}"
         linked = type(value) is Ref and type(draft.gold_value) is Ref and data.name == DEPENDENCY_ARGUMENT
         is_link = linked and location.call is not None
         message = f"{self.names.ours(location.call) if is_link else self.place(location)} {clause}"
@@ -393,16 +391,6 @@ class Wording:
         gold_after = f"after {self.names.theirs(gold_value.call)}" if type(gold_value) is Ref else "first"
         return f"{names[0]} comes {after}, expected {gold_after}"
 
-    def _swapped_tools(self, draft: Draft) -> str:
-        places = _pred_places(draft)
-        calls = format_list(self.names.ours(place.call) for place in places)
-        return f"{calls} have {'each other' if len(places) == 2 else 'one another'}'s tools"
-
-    def _reordered_tools(self, draft: Draft) -> str:
-        calls = format_list(self.names.ours(place.call) for place in _pred_places(draft))
-        golds = sorted(_call(gold) for _, gold in draft.places)
-        return f"{calls} are in the wrong order, expected {self.chain(golds)}"
-
     def _swapped_results(self, draft: Draft) -> str:
         calls = sorted(draft.data, key=self.names.to_pred.__getitem__)
         where = format_list(self.names.ours(call) for call in {p.call: None for p in _pred_places(draft)})
@@ -436,8 +424,7 @@ class Wording:
         "missing argument": _missing_argument, "extra argument": _extra_argument,
         "renamed": _renamed, "renamed and wrong": _renamed, "value": _value,
         "missing field": _value, "extra field": _value,
-        "steps": _steps, "tools swapped": _swapped_tools, "tools in another order": _reordered_tools,
-        "results swapped": _swapped_results, "values swapped": _swapped_values,
+        "steps": _steps,         "results swapped": _swapped_results, "values swapped": _swapped_values,
     }  # fmt: skip
     """The sentence of each edit by its name; with the part of it that may stand without the rest, if any."""
 
