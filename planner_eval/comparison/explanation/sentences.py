@@ -391,6 +391,16 @@ class Wording:
         gold_after = f"after {self.names.theirs(gold_value.call)}" if type(gold_value) is Ref else "first"
         return f"{names[0]} comes {after}, expected {gold_after}"
 
+    def _swapped_tools(self, draft: Draft) -> str:
+        places = _pred_places(draft)
+        calls = format_list(self.names.ours(place.call) for place in places)
+        return f"{calls} have {'each other' if len(places) == 2 else 'one another'}'s tools"
+
+    def _reordered_tools(self, draft: Draft) -> str:
+        calls = format_list(self.names.ours(place.call) for place in _pred_places(draft))
+        golds = sorted(_call(gold) for _, gold in draft.places)
+        return f"{calls} are in the wrong order, expected {self.chain(golds)}"
+
     def _swapped_results(self, draft: Draft) -> str:
         calls = sorted(draft.data, key=self.names.to_pred.__getitem__)
         where = format_list(self.names.ours(call) for call in {p.call: None for p in _pred_places(draft)})
@@ -424,7 +434,8 @@ class Wording:
         "missing argument": _missing_argument, "extra argument": _extra_argument,
         "renamed": _renamed, "renamed and wrong": _renamed, "value": _value,
         "missing field": _value, "extra field": _value,
-        "steps": _steps,         "results swapped": _swapped_results, "values swapped": _swapped_values,
+        "steps": _steps, "tools swapped": _swapped_tools, "tools in another order": _reordered_tools,
+        "results swapped": _swapped_results, "values swapped": _swapped_values,
     }  # fmt: skip
     """The sentence of each edit by its name; with the part of it that may stand without the rest, if any."""
 
