@@ -154,7 +154,7 @@ def _choose_nearest_equals(pairing: Pairing) -> Pairing:
             continue
         groups: dict[int, list[int]] = {}
         for position, number in enumerate(numbers):
-            if number is not None:
+            if number is not None and not (of_gold and position in pairing.optional):
                 groups.setdefault(number, []).append(position)
         for group in groups.values():
             partner = pairing.to_pred if of_gold else pairing.to_gold
