@@ -9,8 +9,8 @@ An edit follows from another when mending the other mends it:
 - calls that another one asks for, too, or stands for, follow from that one;
 - the same change made again (one wrong value for one right value, one spelling) follows from the first.
 
-What is left are root causes, those first that change most of what is done, see :func:`_weigh`; of one weight
-as the prediction is read.
+What is left are root causes, those first that change most of what is done, see :class:`_Weights`; of one
+weight as the prediction is read.
 """
 
 from __future__ import annotations
