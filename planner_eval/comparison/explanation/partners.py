@@ -121,8 +121,8 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
 def _is_dearer_exchange(pairing: Pairing, rematched: Pairing) -> bool:
     """Whether the same calls exchange partners, and more differs then, or as much in more tools."""
     pairings = pairing, rematched
-    paired = [[sorted(calls) for calls in zip(*each.pairs(), strict=True)] for each in pairings]
-    if paired[0] != paired[1]:
+    calls, new_calls = ([{*side} for side in zip(*p.pairs(), strict=True)] for p in pairings)
+    if calls != new_calls:
         return False
     (tools, arguments), (new_tools, new_arguments) = map(_count_differences, pairings)
     return (tools + arguments, tools) < (new_tools + new_arguments, new_tools)

@@ -245,8 +245,9 @@ class PrimitiveEdits:
     def takes_any_order(self, pred: int, gold: int, names: list[Any]) -> bool:
         """Whether two calls are of one tool that takes its two arguments, of these names, in any order."""
         name = self.gold.calls[gold].name if gold < len(self.gold.calls) else ""
-        args = self.pairing.pred.arguments(pred)
-        return is_commutative(name) and name == self.pred.calls[pred].name and [*args] == [*names] != []
+        if not is_commutative(name) or name != self.pred.calls[pred].name:
+            return False
+        return self.pairing.pred.arguments(pred).keys() == {*names} and {*map(type, names)} == {str}
 
     def compare_commuted(self, pred: int, gold: int, names: list[Any]) -> Iterator[Draft]:
         """The difference of two sums or products: where they have one term in common, of the other one."""
