@@ -248,7 +248,7 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
     gold_literals = _list_literals([gold_args])
     same_names = pred_args.keys() == gold_args.keys() and len(gold_args) > 1
     has_common_word = not words(pred_tool.name).isdisjoint(words(gold_tool.name))
-    is_alike = (
+    return (
         (bool(alike) and related)
         or (
             has_common_word
@@ -257,7 +257,6 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
         or (pred_tool not in pairing.gold.tools and len(alike) == len(pred_args) == len(gold_args))
         or (same_names and has_common_word)
     )
-    return is_alike and find_nearest_call(pairing, pred) is None
 
 
 def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool:
@@ -419,8 +418,6 @@ class _CommonGround:
         for name in gold_args.keys() & pred_args.keys():
             sides = zip((pred_args[name], gold_args[name]), self.literals[::-1], strict=True)
             literals = [(shape, value, other) for (shape, taken, value), other in sides if not taken]
-            if len(literals) == 2 and likeness(literals[0][1], literals[1][1]):
-                return None
             telling = [shape not in other for shape, value, other in literals if is_distinctive(value)]
             count += len(telling) == 2
             apart |= telling == [True]
