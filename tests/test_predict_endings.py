@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -244,11 +245,24 @@ def test_answers_are_read_in_the_notation_that_was_asked_for(server: ModelServer
 SAMPLES = ROOT / "data" / "samples"
 
 
-@pytest.mark.parametrize("dialect", ["json", "hermes", "appbench", "react", "mistral", "pythonic"])
-@pytest.mark.parametrize("said", ["No tool is needed here.", "[]"])
-def test_words_call_nothing(server: ModelServer, tmp_path: Path, dialect: str, said: str) -> None:
+DIALECTS = [("--dialect", name) for name in ("json", "hermes", "appbench", "react", "mistral", "pythonic")]
+WORDS = (
+    "get_weather(city='Rome')",
+    '```json\n[{"name": "launch", "arguments": {}}]\n```',
+    '{"name": "Ada", "age": 3}',
+)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        *product(DIALECTS, ["No tool is needed here.", "[]"]),
+        *product([("--pipeline", "function-calling")], WORDS),
+    ],
+)
+def test_words_call_nothing(server: ModelServer, tmp_path: Path, how: tuple[str, ...], said: str) -> None:
     server.script, run = lambda body, n: message(said), tmp_path / "run"
-    predicted(server, tasks(tmp_path / "t.jsonl", gold=[]), run, "--dialect", dialect)
+    predicted(server, tasks(tmp_path / "t.jsonl", gold=[]), run, *how)
     assert figure(str(run)) == figure(str(run), "--strict") == (1.0, {"same": 3})
 
 

@@ -407,6 +407,8 @@ def read_run_answers(
 ) -> PlanFile:
     """The first answer to each sample, read in the notation that was asked for.
 
+    Words in which the run itself took no call hold none, unless the user names a notation.
+
     Args:
         answers: The rows of the run.
         run: The run.
@@ -420,7 +422,7 @@ def read_run_answers(
     first, named = answers if every else _first_answers(answers, run), run.dialect
     dialect = reading.dialect
     if named is None or dialect == named:
-        return first
+        return first if dialect is not None else first.each(_drop_words)
     if dialect is not None:
         note = f"answers requested in {named} are read as {dialect}, as you asked"
         return _add_note(first, run, f"{note}{_other_dialects_note(first, dialect, '; {} not in {}: {}')}")
@@ -434,6 +436,21 @@ def read_run_answers(
 def _add_time(seconds: Mapping[tuple[str, int], float], record: Record) -> Record:
     duration = seconds.get((record.id or "", record.fields.get("repetition") or 0))
     return record if duration is None else record._replace(fields={**record.fields, "seconds": duration})
+
+
+def _drop_words(record: Record) -> Record:
+    """The record without the words of messages in which the run itself, where it looked, took no call."""
+    stages, source = record.fields.get("stages"), record.source
+    if not (isinstance(stages, Mapping) and "calls_from" in stages):
+        return record
+    if isinstance(source, list):
+        return record._replace(source=[*map(_without_words, source)])
+    return record._replace(source=_without_words(source)) if isinstance(source, dict) else record
+
+
+def _without_words(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    is_words = message.get("role") == "assistant" and not message.get("tool_calls")
+    return {**message, "content": None} if is_words else message
 
 
 def _add_note(answers: PlanFile, run: PredictedRun, note: str) -> PlanFile:
