@@ -150,9 +150,7 @@ def test_what_failed_is_a_row_and_is_asked_again(server: ModelServer, tmp_path: 
     assert sorted(map(asked_of, server.bodies[before:])) == ["t1", "t2"]
 
 
-def test_what_a_lost_server_was_not_sent_counts_as_nothing_and_is_sent_first(
-    server: ModelServer, tmp_path: Path
-) -> None:
+def test_what_a_lost_server_was_not_sent_comes_first(server: ModelServer, tmp_path: Path) -> None:
     bad = {f"t{n}" for n in range(2, 12)}
     server.script = lambda body, n: Answer(status=500) if asked_of(body) in bad else echo(body, n)
     rows = pe.predict(tasks(20), "m", endpoint=Endpoint(server.url, retries=0), concurrency=1)
@@ -161,23 +159,18 @@ def test_what_a_lost_server_was_not_sent_counts_as_nothing_and_is_sent_first(
     how = ("--run", "retries=0", "--run", "concurrency=1")
     done = asked(server, tmp_path, 20, *how)
     assert "10 samples asked with flat: 2 answered, 8 transport; 2 requests" in done.stdout
-    unsent = (
-        "10 samples not asked yet, which the same command asks first: t10: the model m is not asked again"
-    )
-    assert unsent in done.stderr
+    assert "10 samples not asked yet, which the same command asks first: t10: the model m is" in done.stderr
     scored = planeval("score", str(tmp_path / "run"), task_file(tmp_path / "gold.jsonl", 20, gold=[]))
     assert "10 of 20 gold plans were asked for; the others do not count" in scored.stderr
     assert "10 pairs: 2 same, 8 failed" in scored.stdout
     done = asked(server, tmp_path, 20, *how)
     assert "20 samples asked with flat: 10 answered, 10 transport" in done.stdout
     assert "not asked yet" not in done.stderr
-    run = ("--model", "m", "--url", server.url, "--repeat", "6", "-o", str(tmp_path / "nestful"), *how)
-    server.script, sent = (
-        lambda body, n: Answer(status=500) if n >= sent + 4 else message("[]"),
-        len(server.bodies),
-    )
+    nestful, server.script = tmp_path / "nestful", None
+    server.answers = [*[message("[]")] * 4, Answer(status=500)]
+    run = ("--model", "m", "--url", server.url, "--repeat", "6", "-o", str(nestful), *how)
     planeval("predict", str(SAMPLES / "nestful"), "--benchmark", "nestful", "--pipeline", "flat", *run)
-    scored = planeval("score", str(tmp_path / "nestful"))
+    scored = planeval("score", str(nestful))
     assert "the scores count the first answer, 9 further ones only in pass^k" in scored.stderr
     assert "12 trials of 3 tasks, 4 each" in scored.stdout
 

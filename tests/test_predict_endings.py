@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from planner_eval.models.pipelines.demonstrations import ShotOptions
 from planner_eval.models.pipelines.registry import DEFAULT_PIPELINES
 from planner_eval.models.replies import Reply
 from tests.build import jsonl
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.modelserver import Answer, ModelServer, message
 from tests.pages import Page
 from tests.prediction_samples import appbench_catalogue
@@ -245,22 +244,8 @@ def test_answers_are_read_in_the_notation_that_was_asked_for(server: ModelServer
 SAMPLES = ROOT / "data" / "samples"
 
 
-DIALECTS = [("--dialect", name) for name in ("json", "hermes", "appbench", "react", "mistral", "pythonic")]
-WORDS = (
-    "get_weather(city='Rome')",
-    '```json\n[{"name": "launch", "arguments": {}}]\n```',
-    '{"name": "Ada", "age": 3}',
-)
-
-
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        *product(DIALECTS, ["No tool is needed here.", "[]"]),
-        *product([("--pipeline", "function-calling")], WORDS),
-    ],
-)
-def test_words_call_nothing(server: ModelServer, tmp_path: Path, how: tuple[str, ...], said: str) -> None:
+@tabled("how, said")
+def test_words_call_nothing(server: ModelServer, tmp_path: Path, how: list[str], said: str) -> None:
     server.script, run = lambda body, n: message(said), tmp_path / "run"
     predicted(server, tasks(tmp_path / "t.jsonl", gold=[]), run, *how)
     assert figure(str(run)) == figure(str(run), "--strict") == (1.0, {"same": 3})
