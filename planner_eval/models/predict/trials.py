@@ -24,7 +24,7 @@ def score_repetitions(run: PredictedRun, score: Callable[[int | None], Scored]) 
         score: Scores the answers of a repetition, from 0; None where each sample was asked once.
     """
     asked = {(row["id"], row.get("repetition", 0)) for row in Rows(Path(run.rows))}
-    repetitions = sorted({repetition for _, repetition in asked})
+    repetitions = sorted({repetition for _, repetition in asked}) or [0]
     scored = [score(None if run.repeat == 1 else repetition) for repetition in repetitions]
     trials = _count_trials(scored, Counter(id for id, _ in asked))
     return replace(scored[0], trials=trials, spent=_sum_costs(run, scored))
