@@ -378,19 +378,16 @@ def _results_same(
         return pred_answer.keys() == gold_answer.keys() and all(
             same(answer, pred_answer[name], gold_answer[name]) for name in gold_answer
         )
-    if mapping is not None:
-        equal_calls = ((position, mapping[position]) for position in sink_calls(plans[0]))
-        return all(
-            same(plans[1].calls[gold_call], pred.calls[pred_call].value, gold.calls[gold_call].value)
-            for pred_call, gold_call in equal_calls
-        )
-    pred_values = [pred.calls[position].value for position in sink_calls(plans[0])]
-    gold_values = [
-        (plans[1].calls[position], gold.calls[position].value) for position in sink_calls(plans[1])
-    ]
-    return all(
-        any(same(call, value, expected) for value in pred_values) for call, expected in gold_values
-    ) and all(any(same(call, value, expected) for call, expected in gold_values) for value in pred_values)
+    pred_sinks, gold_sinks = map(sink_calls, plans)
+
+    def agree(pred_call: int, gold_call: int) -> bool:
+        values = pred.calls[pred_call].value, gold.calls[gold_call].value
+        can_pair = mapping is None or mapping[pred_call] == gold_call
+        return can_pair and same(plans[1].calls[gold_call], *values)
+
+    return all(any(agree(p, g) for p in pred_sinks) for g in gold_sinks) and all(
+        any(agree(p, g) for g in gold_sinks) for p in pred_sinks
+    )
 
 
 def _first_divergence(
