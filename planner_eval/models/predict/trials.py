@@ -23,14 +23,14 @@ def score_repetitions(run: PredictedRun, score: Callable[[int | None], Scored]) 
         run: The run.
         score: Scores the answers of a repetition, from 0; None where each sample was asked once.
     """
-    asked = {(row["id"], row.get("repetition", 0)) for row in Rows(Path(run.rows))}
-    repetitions = sorted({repetition for _, repetition in asked}) or [0]
+    answers = {(row["id"], row.get("repetition", 0)) for row in Rows(Path(run.rows))}
+    repetitions = sorted({repetition for _, repetition in answers}) or [0]
     scored = [score(None if run.repeat == 1 else repetition) for repetition in repetitions]
-    trials = _count_trials(scored, Counter(id for id, _ in asked))
+    trials = _count_trials(scored, Counter(id for id, _ in answers))
     return replace(scored[0], trials=trials, spent=_sum_costs(run, scored))
 
 
-def _count_trials(scored: list[Scored], asked: Mapping[str, int]) -> dict[str, TrialReport]:
+def _count_trials(scored: list[Scored], answer_counts: Mapping[str, int]) -> dict[str, TrialReport]:
     """Of each variant how often each sample is right, of the times that it was asked."""
     if len(scored) == 1:
         return {}
@@ -39,7 +39,7 @@ def _count_trials(scored: list[Scored], asked: Mapping[str, int]) -> dict[str, T
         right: Counter[str] = Counter()
         for repetition in scored:
             right.update({row.id: int(row.ok) for row in repetition.reports[variant].rows})
-        tasks = {name: TaskCount(asked[name], count) for name, count in right.items()}
+        tasks = {name: TaskCount(answer_counts[name], count) for name, count in right.items()}
         counts = [(count.trials, count.right) for count in tasks.values()]
         cells = (0, 0, 0, 0)
         reports[variant] = TrialReport(
