@@ -203,7 +203,13 @@ def _find_habit_keys(diff: Diff) -> dict[int, Hashable]:
         for index, edit in enumerate(diff.edits)
         if edit.code not in _SINGLE_EDIT_CODES
     }
-    keys |= bundle_edits(diff, keys)
+    bundles = bundle_edits(diff, keys)
+    # what follows as the same again
+    repeats = {keys[index]: bundle for index, bundle in bundles.items() if index in keys}
+    for index, key in keys.items() if repeats else ():
+        if key in repeats and diff.edits[index].cause is not None:
+            keys[index] = repeats[key]
+    keys |= bundles
     extra = [i for i in keys if diff.edits[i].code == "argument.extra" and diff.edits[i].cause is None]
     if len(extra) >= MIN_EXTRA_ARGUMENTS:
         lumped = (i for i in extra if keys[i] != "empty argument" and not isinstance(keys[i], Bundle))
