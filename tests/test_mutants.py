@@ -11,7 +11,7 @@ import coverage
 import pytest
 
 from planner_eval.plan.graph import group_by_level
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables, text_case
 from tests.mutants import (
     ROOMS,
     Mutant,
@@ -26,51 +26,13 @@ from tests.mutants import (
     replace_code,  # fmt: skip
 )
 
-SOURCE = '''"""A module."""
-
-NAMES = ("a", "b")
-MAX_CACHED_NAMES = 4
-MAX_NAMES = 20_000
-
-
-def both(one: int = 1, *, other: bool = True) -> list[int]:
-    """Both numbers."""
-    found: list[int] = []
-    if not (one < 2 and other):
-        found.append(one + 2)
-    for _ in zip(found, found, strict=True):
-        assert one > monotonic() or one < MAX_NAMES
-    return found or [f"{one + 1}"]
-
-
-__all__ = ["NAMES", "both"]
-'''
+SOURCE = text_case("test_mutants-SOURCE.txt")
 
 
 def test_every_kind_of_fault_is_planted_where_it_stands() -> None:
     mutants = [mutant for mutant in mutants_of("m.py", SOURCE) if planted([mutant], SOURCE)]
     found = [(mutant.line, mutant.before, mutant.after) for mutant in mutants]
-    assert sorted(found) == [
-        (3, "'a'", "left out"),
-        (3, "'b'", "left out"),
-        (5, "20_000", "(0)"),
-        (8, "1", "(0)"),
-        (8, "1", "(2)"),
-        (8, "True", "(False)"),
-        (11, "2", "(1)"),
-        (11, "not (one < 2 and other)", "(one < 2 and other)"),
-        (11, "one < 2", "((one) <= (2))"),
-        (11, "one < 2 and other", "((one < 2) or (other))"),
-        (12, "2", "(1)"),
-        (12, "2", "(3)"),
-        (12, "found.append(one + 2)", "pass"),
-        (12, "one + 2", "((one) - (2))"),
-        (14, "one < MAX_NAMES", "((one) >= (MAX_NAMES))"),
-        (14, "one > monotonic()", "((one) <= (monotonic()))"),
-        (14, "one > monotonic() or one < MAX_NAMES", "((one > monotonic()) and (one < MAX_NAMES))"),
-        (15, 'found or [f"{one + 1}"]', "((found) and ([f'{one + 1}']))"),
-        (15, 'return found or [f"{one + 1}"]', "return None"),
-    ]
+    assert sorted(found) == [tuple(row) for row in tables(__file__)["faults"]]
     for mutant in mutants:
         faulty = planted([mutant], SOURCE) or ""
         assert len(faulty.splitlines()) == len(SOURCE.splitlines())

@@ -57,8 +57,8 @@ def tasks(count: int, **more: Any) -> list[dict[str, Any]]:
     ]
 
 
-def task_file(path: Path, count: int) -> str:
-    path.write_text("".join(json.dumps(task) + "\n" for task in tasks(count)), encoding="utf-8")
+def task_file(path: Path, count: int, **more: Any) -> str:
+    path.write_text("".join(json.dumps(task) + "\n" for task in tasks(count, **more)), encoding="utf-8")
     return str(path)
 
 
@@ -148,6 +148,31 @@ def test_what_failed_is_a_row_and_is_asked_again(server: ModelServer, tmp_path: 
     server.script, before = echo, len(server.bodies)
     assert asked(server, tmp_path, 4, "--run", "deadline=1").returncode == 0
     assert sorted(map(asked_of, server.bodies[before:])) == ["t1", "t2"]
+
+
+def test_what_a_lost_server_was_not_sent_comes_first(server: ModelServer, tmp_path: Path) -> None:
+    bad = {f"t{n}" for n in range(2, 12)}
+    server.script = lambda body, n: Answer(status=500) if asked_of(body) in bad else echo(body, n)
+    rows = pe.predict(tasks(20), "m", endpoint=Endpoint(server.url, retries=0), concurrency=1)
+    codes = [(row["error"] or {}).get("code") for row in rows]
+    assert codes == [None] * 2 + ["transport"] * 8 + ["unasked"] * 10
+    how = ("--run", "retries=0", "--run", "concurrency=1")
+    done = asked(server, tmp_path, 20, *how)
+    assert "10 samples asked with flat: 2 answered, 8 transport; 2 requests" in done.stdout
+    assert "10 samples not asked yet, which the same command asks first: t10: the model m is" in done.stderr
+    scored = planeval("score", str(tmp_path / "run"), task_file(tmp_path / "gold.jsonl", 20, gold=[]))
+    assert "10 of 20 gold plans were asked for; the others do not count" in scored.stderr
+    assert "10 pairs: 2 same, 8 failed" in scored.stdout
+    done = asked(server, tmp_path, 20, *how)
+    assert "20 samples asked with flat: 10 answered, 10 transport" in done.stdout
+    assert "not asked yet" not in done.stderr
+    nestful, server.script = tmp_path / "nestful", None
+    server.answers = [*[message("[]")] * 4, Answer(status=500)]
+    run = ("--model", "m", "--url", server.url, "--repeat", "6", "-o", str(nestful), *how)
+    planeval("predict", str(SAMPLES / "nestful"), "--benchmark", "nestful", "--pipeline", "flat", *run)
+    scored = planeval("score", str(nestful))
+    assert "the scores count the first answer, 9 further ones only in pass^k" in scored.stderr
+    assert "12 trials of 3 tasks, 4 each" in scored.stdout
 
 
 def test_money_is_counted_with_the_user_s_prices(server: ModelServer, tmp_path: Path) -> None:

@@ -134,6 +134,7 @@ def test_a_step_takes_a_whole_plan_of_odd_values() -> None:
     assert pair_size(found.pair) == pair_size(Pair(Plan(), Plan()))
     assert weight_of(float("nan")) > weight_of(7)
     assert size_of("") < size_of("f")
+    assert size_of(parse({"name": "f", "arguments": {"x": 1}, "result": [5]}))[:3] == (1, 1, 1)
 
 
 demo = partial(pe.shrink, PREDS, GOLDS)

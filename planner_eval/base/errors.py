@@ -222,8 +222,8 @@ class ModelError(PlanevalError):
     Args:
         reason: Why, in words.
         code: ``"transport"`` where asking again may help, ``"context"`` where the request is too long for
-            the model, ``"refused"`` where the server will not answer it, ``"missing"`` where nothing can be
-            asked at all.
+            the model, ``"refused"`` where the server will not answer it, ``"unasked"`` where it was not
+            sent, as the server had not answered others, ``"missing"`` where nothing can be asked at all.
     """
 
     def __init__(self, reason: str, *, code: str = "transport") -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # Who writes the questions to made plans: the options, the asking, and what is said of it.
-_FAILURE_CODES = ("transport", "context", "refused", "missing")
+_FAILURE_CODES = ("transport", "context", "refused", "unasked", "missing")
 """Codes of plans to which nobody could be asked, whose answers no cache keeps."""
 
 

@@ -309,7 +309,7 @@ class Systems(NamedTuple):
     def say_unanswered(self) -> int:
         """Say of a run of which every request failed that nothing can be evaluated; the exit code, else 0."""
         for run in self.predicted:
-            if run.failed and run.failed >= len(run.ids) * run.repeat:
+            if run.failed and run.failed >= run.answers:
                 note(f"{run.folder}: no request was answered, so these scores say nothing about the model")
                 return 3
         return 0

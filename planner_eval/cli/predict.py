@@ -57,6 +57,7 @@ class PredictProgress:
         self.counter = make_counter(what)
         self.begun = self.said = time.monotonic()
         self.tokens, self.uncounted, self.cost = (0, 0), 0, 0.0
+        self.unasked: list[str] = []
         self.limited = 0
         self.waits: list[tuple[float, str]] = []
         self.long = False
@@ -69,12 +70,14 @@ class PredictProgress:
 
     def seen(self, row: Mapping[str, Any]) -> None:
         """Take note of what a row took."""
+        from planner_eval.models.client import UNASKED
         from planner_eval.models.predict.folder import run_totals
 
         totals = run_totals([row], self.rates)
         self.tokens = (self.tokens[0] + totals.tokens[0], self.tokens[1] + totals.tokens[1])
         self.cost += totals.cost or 0
         self.uncounted += totals.uncounted
+        self.unasked += [totals.reasons[UNASKED]] if totals.unasked else []
 
     def paused(self, pause: Pause) -> None:
         """Take note of a request that waits; a pause of some length is told at once."""
@@ -156,7 +159,7 @@ def say_run(
     message += f"; {format_count(totals.requests, 'request')}{_tokens_text(totals.tokens, least)}"
     message += f", cost {least}{amount_text(totals.cost)}" if totals.cost is not None else ""
     emit(f"{message}\n{os.path.join(folder, ROWS_FILE)}\n", None)
-    if before := totals.samples - requested:
+    if before := totals.samples + len(progress.unasked) - requested:
         note(
             f"{format_count(before, 'sample')} of these {'was' if before == 1 else 'were'} asked in an "
             "earlier run"
@@ -173,7 +176,10 @@ def say_run(
     if totals.again:
         which = "a command for all of them" if before else "the same command"
         note(f"{which} asks {format_count(totals.again, 'sample')} again")
-    return 3 if not totals.answered else int(bool(totals.failed))
+    if progress.unasked:
+        not_sent = format_count(len(progress.unasked), "sample")
+        note(f"{not_sent} not asked yet, which the same command asks first: {progress.unasked[0]}")
+    return 3 if not totals.answered else int(bool(totals.failed or progress.unasked))
 
 
 # ----------------------------------------------------------------------

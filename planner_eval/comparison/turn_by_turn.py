@@ -8,6 +8,8 @@ from itertools import takewhile
 from planner_eval.base.text import shorten
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit, find_form_difference
+from planner_eval.comparison.explanation.names import calls_numbers, tool_label
+from planner_eval.comparison.explanation.sentences import format_names
 from planner_eval.comparison.turns import TurnComparison
 from planner_eval.plan.model import Plan, leaves
 from planner_eval.reading.conversation import Message, read_messages
@@ -49,14 +51,9 @@ def compare_turns(
     turn_of = [span[0] if span is not None and span[0] == span[1] else None for span in spans]
     wrong = sorted({turn for turn in turn_of if turn})
     earliest = min((span[0] for span in spans if span is not None and span[0] < span[1]), default=count)
-    late = 0
-    if pred and gold:
-        touched = {
-            location.call for edit in diff.edits for location, _ in edit.places if location is not None
-        }
-        late = sum(pred.get(p) != gold.get(g) for p, g in diff.alignment.pairs if p not in touched)
+    late, moved = _find_late_calls(diff, pred, gold, unit) if pred and gold else (0, ())
     if not wrong or earliest < wrong[0]:
-        return TurnComparison(unit, count, late=late)
+        return TurnComparison(unit, count, late=late, moved=moved)
     first = wrong[0]
     news = turns.find_news(turn_of, first, messages[0], plans[0])
     by_turn = {
@@ -67,7 +64,27 @@ def compare_turns(
         for is_of_kind in (lambda edit: turns.follows(edit, turn_of, first, news), find_form_difference)
     )
     request = _asked(messages, first) if unit == "turn" else ""
-    return TurnComparison(unit, count, tuple(wrong), follow, late, request, form)
+    return TurnComparison(unit, count, tuple(wrong), follow, late, request, form, moved)
+
+
+def _find_late_calls(
+    diff: Diff, pred: Mapping[int, int], gold: Mapping[int, int], unit: str
+) -> tuple[int, tuple[str, ...]]:
+    """How many right calls are made in another turn than gold's, and those of the same turns in words."""
+    touched = {location.call for edit in diff.edits for location, _ in edit.places if location is not None}
+    late: dict[tuple[int | None, int | None], list[int]] = {}
+    for position, gold_position in sorted(diff.alignment.pairs):
+        turns = pred.get(position), gold.get(gold_position)
+        if position not in touched and turns[0] != turns[1]:
+            late.setdefault(turns, []).append(position)
+    calls = diff.pred.calls
+    moved = (
+        f"{format_names(tool_label(calls[position]) for position in group)} ({calls_numbers(group)})"
+        f" in {unit} {own}, gold's {other}"
+        for (own, other), group in late.items()
+        if own is not None and other is not None
+    )
+    return sum(map(len, late.values())), tuple(moved)
 
 
 def _asked(messages: Sequence[Sequence[Message]], turn: int) -> str:

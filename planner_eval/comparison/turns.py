@@ -21,6 +21,7 @@ class TurnComparison(NamedTuple):
         late: Calls that are gold's, made in another turn than gold's.
         asked: What the user said in the first wrong turn.
         form: Those of the wrong ones after the first that differ in form alone.
+        moved: The late calls, in words, by their turns: ``"pay (call 3) in turn 2, gold's 1"``.
     """
 
     unit: str
@@ -30,6 +31,7 @@ class TurnComparison(NamedTuple):
     late: int = 0
     asked: str = ""
     form: tuple[int, ...] = ()
+    moved: tuple[str, ...] = ()
 
     @property
     def first(self) -> int | None:
@@ -38,7 +40,7 @@ class TurnComparison(NamedTuple):
 
     def data(self) -> dict[str, Any]:
         """The same as JSON data."""
-        lists = {name: [*getattr(self, name)] for name in ("wrong", "follow", "form")}
+        lists = {name: [*getattr(self, name)] for name in ("wrong", "follow", "form", "moved")}
         return {**self._asdict(), **lists, "first": self.first}
 
 
@@ -46,8 +48,8 @@ def turns_of(data: Mapping[str, Any] | None) -> TurnComparison | None:
     """A comparison from what :meth:`TurnComparison.data` gave."""
     if not data or data.get("unit") is None:
         return None
-    wrong, follow, form = (tuple(data.get(name) or ()) for name in ("wrong", "follow", "form"))
-    return TurnComparison(data["unit"], data["total"], wrong, follow, data["late"], data["asked"] or "", form)
+    lists = {name: tuple(data.get(name) or ()) for name in ("wrong", "follow", "form", "moved")}
+    return TurnComparison(data["unit"], data["total"], late=data["late"], asked=data["asked"] or "", **lists)
 
 
 _LIST_OF_LISTS = lazy_pattern(r"\s*+\[\s*+\[")
@@ -80,17 +82,14 @@ def _first_of_all(turns: TurnComparison) -> str:
 
 
 def turns_text(turns: TurnComparison) -> str:
-    """A comparison turn by turn in one line.
+    """A comparison turn by turn in one line; "" where no turn is wrong.
 
     >>> print(turns_text(TurnComparison("turn", 4, (2, 3, 4), (3,), 0, "Book it.")))
     first wrong turn: 2 of the user's 4 ("Book it."); turn 3 follows from it; turn 4 is wrong on its own
     """
     unit = turns.unit
-    late = ""
-    if turns.late:
-        late = f"{format_count(turns.late, 'right call')} made in a different {unit} than in gold"
     if turns.first is None:
-        return late
+        return ""
     quoted_request = f' ("{turns.asked}")' if turns.asked else ""
     alone = [turn for turn in turns.wrong[1:] if turn not in (*turns.follow, *turns.form)]
     clauses = [
@@ -98,9 +97,18 @@ def turns_text(turns: TurnComparison) -> str:
         _clause(unit, turns.follow, ("follows from it", "follow from it")),
         _clause(unit, alone, ("is wrong on its own", "are wrong on their own")),
         _clause(unit, turns.form, ("differs in form alone", "differ in form alone")),
-        late,
     ]
     return "; ".join(filter(None, clauses))
+
+
+def late_text(turns: TurnComparison) -> str:
+    """The right calls that are made in another turn than gold's; "" where none is.
+
+    >>> late_text(TurnComparison("turn", 4, late=1, moved=("pay (call 3) in turn 2, gold's 1",)))
+    "made in a different turn than in gold: pay (call 3) in turn 2, gold's 1"
+    """
+    moved = "; ".join(turns.moved) or format_count(turns.late, "right call")
+    return f"made in a different {turns.unit} than in gold: {moved}" if turns.late else ""
 
 
 def _clause(unit: str, numbers: Sequence[int], verbs: tuple[str, str]) -> str:

@@ -20,7 +20,7 @@ from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.sandbox.wire import Opaque, bounded_text
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import CallTrace, Trace
-from planner_eval.plan.canonical import same as same_plan
+from planner_eval.plan.canonical import compare as compare_plans
 from planner_eval.plan.model import Call, Plan, fold
 from planner_eval.reading.parse import Source, parse
 
@@ -82,7 +82,8 @@ class Effects:
 
     Args:
         results_same: The values that come out are known to be the same: the named answers, where both
-            plans have one, else the values that no call uses, each counted once. Where calls failed:
+            plans have one, else the values that no call uses, each counted once; of plans that mean the same,
+            those of the same calls. Where calls failed:
             the plans mean the same and failed at the same calls for the same reasons.
         state_same: The tools are left in the same state; None where they say nothing of their state, or
             a run did not come to saying it.
@@ -234,8 +235,10 @@ def compare_effects(
             if gold_trace.state is None or pred_trace.state is None
             else same(Call("state", "state"), pred_trace.state, gold_trace.state)
         )
-        results_same = _results_same(plans, traces, first, same)
-        if same_plan(*plans) and pred_trace.ok and gold_trace.ok:  # whatever a clock or chance makes of it
+        mapping = compare_plans(*plans).mapping
+        results_same = _results_same(plans, traces, mapping, first, same)
+        in_order = mapping is not None and _run_in_one_order(plans, mapping)
+        if in_order and pred_trace.ok and gold_trace.ok:  # whatever a clock or chance makes of it
             state = None if state is None else True
             return Effects(True, state, None, pred_trace, gold_trace, seen=True)
         if not (results_same and state is not False) and (starts[0] is starts[1] or not own):
@@ -350,12 +353,24 @@ def _has_inconclusive_failure(traces: tuple[Trace, Trace]) -> bool:
     )
 
 
+def _run_in_one_order(plans: tuple[Plan, Plan], mapping: Sequence[int]) -> bool:
+    """Whether plans that mean the same make their calls in the same order."""
+    pred_order, gold_order = map(running_order, plans)
+    return [mapping[position] for position in pred_order] == gold_order
+
+
 def _results_same(
-    plans: tuple[Plan, Plan], traces: tuple[Trace, Trace], first: Divergence | None, same: Same
+    plans: tuple[Plan, Plan],
+    traces: tuple[Trace, Trace],
+    mapping: Sequence[int] | None,
+    first: Divergence | None,
+    same: Same,
 ) -> bool:
+    """Whether what comes out is the same: of plans that mean the same, out of the same calls."""
     if not all(trace.ok for trace in traces):
         both_fail = all(trace.failed or trace.ended for trace in traces)
-        return both_fail and first is None and not _has_inconclusive_failure(traces) and same_plan(*plans)
+        conclusive = first is None and not _has_inconclusive_failure(traces)
+        return both_fail and conclusive and mapping is not None
     pred, gold = traces
     if pred.answer is not None and gold.answer is not None:
         answer = Call("answer", "answer")
@@ -363,13 +378,16 @@ def _results_same(
         return pred_answer.keys() == gold_answer.keys() and all(
             same(answer, pred_answer[name], gold_answer[name]) for name in gold_answer
         )
-    pred_values = [pred.calls[position].value for position in sink_calls(plans[0])]
-    gold_values = [
-        (plans[1].calls[position], gold.calls[position].value) for position in sink_calls(plans[1])
-    ]
-    return all(
-        any(same(call, value, expected) for value in pred_values) for call, expected in gold_values
-    ) and all(any(same(call, value, expected) for call, expected in gold_values) for value in pred_values)
+    pred_sinks, gold_sinks = map(sink_calls, plans)
+
+    def agree(pred_call: int, gold_call: int) -> bool:
+        values = pred.calls[pred_call].value, gold.calls[gold_call].value
+        can_pair = mapping is None or mapping[pred_call] == gold_call
+        return can_pair and same(plans[1].calls[gold_call], *values)
+
+    return all(any(agree(p, g) for p in pred_sinks) for g in gold_sinks) and all(
+        any(agree(p, g) for g in gold_sinks) for p in pred_sinks
+    )
 
 
 def _first_divergence(

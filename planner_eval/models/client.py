@@ -213,6 +213,10 @@ _CONTEXT_ERRORS = ("context_length", "context length", "context window", "contex
 """How servers say that a request does not fit the model's window."""
 
 
+UNASKED = "unasked"
+"""The code of a request that was not sent, because the model had left others without an answer."""
+
+
 class Pause(NamedTuple):
     """That a request is asked again, but not yet.
 
@@ -261,7 +265,7 @@ class _AnswerHistory:
         self.failed += count
         self.reason = reason
 
-    def lost(self, first: int, patience: int) -> bool:
+    def is_lost(self, first: int, patience: int) -> bool:
         return self.failed >= (patience if self.ever else first)
 
 
@@ -383,30 +387,37 @@ class Client:
 
     # ------------------------------------------------------------ tries
     async def _tries(self, body: dict[str, Any], waits: list[Pause]) -> Reply:
+        if self._is_lost():
+            raise ModelError(f"is not asked again: {self._heard.reason}", code=UNASKED)
         pause = self.backoff
         for tries in range(1, self.retries + 2):
-            if self._heard.lost(self.first_patience, self.patience):
-                raise ModelError(f"is not asked again: {self._heard.reason}")
             try:
                 reply = await self._try(body, tries)
             except _Retry as problem:
-                if tries > self.retries:
-                    times = "once" if tries == 1 else f"{tries} times"
-                    if problem.lost:
-                        ends = problem.silent and self.silence_ends and not self._heard.ever
-                        reason = f"no answer before: {problem}" if problem.silent else str(problem)
-                        self._heard.fail(reason, self.first_patience if ends else 1)
-                    raise ModelError(f"was asked {times}: {problem}") from None
-                seconds = self.jitter(pause if problem.pause is None else problem.pause)
-                waits.append(Pause(seconds, str(problem), problem.limited))
-                if self.paused is not None:
-                    self.paused(waits[-1])
-                await self.sleep(seconds)
-                pause = min(2 * pause, MAX_PAUSE)
+                if tries <= self.retries and not self._is_lost():
+                    seconds = self.jitter(pause if problem.pause is None else problem.pause)
+                    waits.append(Pause(seconds, str(problem), problem.limited))
+                    if self.paused is not None:
+                        self.paused(waits[-1])
+                    await self.sleep(seconds)
+                    pause = min(2 * pause, MAX_PAUSE)
+                if tries > self.retries or self._is_lost():
+                    raise self._end(problem, tries) from None
             else:
                 self._heard.ever, self._heard.failed = True, 0
                 return reply
         raise AssertionError("the loop above returns or raises")
+
+    def _is_lost(self) -> bool:
+        return self._heard.is_lost(self.first_patience, self.patience)
+
+    def _end(self, problem: _Retry, tries: int) -> ModelError:
+        """The end of a request that is not asked again; takes note of one that speaks against the server."""
+        if problem.lost:
+            ends = problem.silent and self.silence_ends and not self._heard.ever
+            reason = f"no answer before: {problem}" if problem.silent else str(problem)
+            self._heard.fail(reason, self.first_patience if ends else 1)
+        return ModelError(f"was asked {'once' if tries == 1 else f'{tries} times'}: {problem}")
 
     async def _try(self, body: dict[str, Any], tries: int) -> Reply:
         """One try: the reply, _Retry where another may help, ModelError where none will."""

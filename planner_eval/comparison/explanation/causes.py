@@ -9,14 +9,14 @@ An edit follows from another when mending the other mends it:
 - calls that another one asks for, too, or stands for, follow from that one;
 - the same change made again (one wrong value for one right value, one spelling) follows from the first.
 
-What is left are root causes, those first that change most of what is done, see :func:`_weigh`; of one weight
-as the prediction is read.
+What is left are root causes, those first that change most of what is done, see :class:`_Weights`; of one
+weight as the prediction is read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -29,6 +29,8 @@ from planner_eval.comparison.explanation.edits import (
     name_type_difference,
     name_writing_difference,
 )
+from planner_eval.comparison.explanation.names import compute_results, is_computed
+from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Call, Plan, Ref, Value
@@ -40,9 +42,9 @@ def order_by_cause(
     """The edits, roots by weight and as the prediction is read, each followed by its consequences."""
     if len(edits) < 2:
         return tuple(edits)
-    ranks, lookups = _Ranks(pred, gold, pairs), find_lookups(edits, pred, gold)
-    talks = is_conversation(pred)
-    edits = sorted(edits, key=lambda edit: (_weigh(edit, lookups, talks=talks), ranks.of(edit)))
+    partner = {gold_call: pred_call for pred_call, gold_call in pairs}
+    ranks, weights = _Ranks(pred, gold, partner), _Weights(edits, pred, gold, partner)
+    edits = sorted(edits, key=lambda edit: (weights.of(edit), ranks.of(edit)))
     cause = _find_causes(edits)
     children: dict[int | None, list[int]] = {}
     for position, parent in enumerate(cause):
@@ -62,36 +64,99 @@ def order_by_cause(
     )
 
 
-_ACT, _SLIGHT, _FORM, _NAME, _LOOKUP = range(5)
-"""Weights, the heaviest first: what changes what is done; empties, other words, what an agent does again; the
-same written otherwise, values before names; what an agent looks up."""
+_DONE, _WORDED, _BESIDE, _FORM, _NAME, _LOOKUP = range(6)
+"""Weights, the heaviest first: what gold's calls lack or have wrong; empties and other words; what is done
+beside them; the same written otherwise, values before names; what an agent looks up."""
 
 MIN_WORDS = 4
 """A text of so many words is prose, which two people word differently."""
 
+_WEIGHTS = {"name.spelling": _NAME, "argument.object": _FORM, "argument.extra": _BESIDE}
 
-_WEIGHTS = {"name.spelling": _NAME, "argument.object": _FORM}
+
+class _Weights:
+    """How much edits change of what is done.
+
+    Args:
+        edits: What differs.
+        pred: The prediction.
+        gold: The gold plan.
+        partner: The prediction's call for each of gold's.
+    """
+
+    def __init__(self, edits: list[Draft], pred: Plan, gold: Plan, partner: Mapping[int, int]) -> None:
+        self.pred, self.gold, self.paired = pred, gold, partner.values()
+        self.lookups = find_lookups(edits, pred, gold)
+
+    @cached_property
+    def needed(self) -> set[int]:
+        """The calls whose results calls with a partner, or the answer, need."""
+        waiting = [*self.paired] or [*range(len(self.pred.calls))]  # of another plan all that it does counts
+        needs, needed = producers(self.pred), {*waiting}
+        waiting += [call for _, value in self.pred.answer or () for call in producers_of(value)]
+        while waiting:
+            new = {*needs[waiting.pop()]} - needed
+            needed |= new
+            waiting += new
+        return needed
+
+    @cached_property
+    def results(self) -> list[list[int | float | None]]:
+        """What the calls of either plan come to that compute with numbers."""
+        return [*map(compute_results, (self.pred, self.gold))]
+
+    def comes_to_the_same(self, edit: Draft) -> bool:
+        """Whether an edit leaves what is computed: of a call, or of what a literal stands for."""
+        if edit.name == "exchange" and edit.data:  # the two terms of a sum
+            return True
+        gold = edit.gold and edit.gold.call
+        if (
+            gold is None
+            or not is_computed(self.gold.calls[gold])
+            or (result := self.results[1][gold]) is None
+        ):
+            return False
+        if edit.pred is None or edit.pred.call is None:
+            literals = (value for call in self.pred.calls for _, value in call.arguments)
+            return is_distinctive(result) and any(type(v) in (int, float) and v == result for v in literals)
+        return self.results[0][edit.pred.call] == result
+
+    def of(self, edit: Draft) -> int:
+        """The weight of an edit."""
+        kind, pred_value, gold_value = edit.code, edit.pred_value, edit.gold_value
+        if edit.pred is not None and edit.gold is None and edit.pred.argument is None:
+            if edit.pred.call in self.lookups:
+                return _LOOKUP
+            return _DONE if edit.pred.call in self.needed else _BESIDE
+        if kind in _WEIGHTS:
+            return _WEIGHTS[kind]
+        if self.comes_to_the_same(edit):
+            return _FORM
+        form: str | None = None
+        is_light = is_amount(edit) or (kind == "argument.missing" and gold_value in EMPTY_VALUES)
+        if kind == "argument.type":
+            form = name_type_difference(pred_value, gold_value)
+        elif kind == "argument.renamed":
+            form = find_form_difference(edit)
+        elif kind == "argument.value" and type(pred_value) is str and type(gold_value) is str:
+            form = name_writing_difference(pred_value, gold_value)
+            is_light = _is_prose(pred_value) and _is_prose(gold_value)
+        return _FORM if form else _WORDED if is_light else _DONE
 
 
-def _weigh(edit: Draft, lookups: Collection[int], *, talks: bool) -> int:
-    """How much an edit changes of what is done; `lookups` are calls that look things up."""
-    kind, pred_value, gold_value = edit.code, edit.pred_value, edit.gold_value
-    if edit.gold is None and edit.pred is not None and edit.pred.call in lookups:
-        return _LOOKUP
-    if kind in _WEIGHTS:
-        return _WEIGHTS[kind]
-    if kind == "call.duplicated":
-        return _SLIGHT if talks and edit.data[1] else _ACT  # what repeats a wrong call is no better
-    form: str | None = None
-    is_light = kind == "argument.missing" and gold_value in EMPTY_VALUES
-    if kind == "argument.type":
-        form = name_type_difference(pred_value, gold_value)
-    elif kind == "argument.renamed":
-        form = find_form_difference(edit)
-    elif kind == "argument.value" and type(pred_value) is str and type(gold_value) is str:
-        form = name_writing_difference(pred_value, gold_value)
-        is_light = min(len(pred_value.split()), len(gold_value.split())) >= MIN_WORDS
-    return _FORM if form else _SLIGHT if is_light else _ACT
+_AMOUNTS = frozenset({"amount", "cost", "price", "sum", "total"})
+
+
+def is_amount(edit: Edit | Draft) -> bool:
+    """Whether an edit is about what is paid, a number within an argument: it follows from what is bought."""
+    path = edit.pred.at if edit.pred is not None else ()
+    numbers = {type(edit.pred_value), type(edit.gold_value)} <= {int, float}
+    return numbers and path[-1:] != () and path[-1] in _AMOUNTS
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a text is worded as people please: a sentence, or a placeholder such as ``<the room>``."""
+    return len(text.split()) >= MIN_WORDS or (text.startswith("<") and text.endswith(">"))
 
 
 LOOKUP_VERBS = frozenset({
@@ -171,9 +236,9 @@ class _Ranks:
     after calls there that gold does not have, which are met first.
     """
 
-    def __init__(self, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, pred: Plan, gold: Plan, partner: Mapping[int, int]) -> None:
         self.end = len(pred.calls)
-        self.gold, self.partner = gold, {gold: pred for pred, gold in pairs}
+        self.gold, self.partner = gold, partner
 
     @cached_property
     def slots(self) -> list[tuple[int, int]]:

@@ -112,7 +112,6 @@ class ValueData(NamedTuple):
         within: Whether it is about a part of the value.
         renamed: Whether the prediction gives the argument another name.
         computed: Whether the prediction's value is an expression.
-        right_name: Another argument of gold's call, wrong in the prediction's, that has this value.
     """
 
     name: Any
@@ -122,7 +121,6 @@ class ValueData(NamedTuple):
     within: bool = False
     renamed: bool = False
     computed: bool = False
-    right_name: str | None = None
 
 
 class Draft(NamedTuple):
@@ -294,19 +292,35 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
         return _name_percent_difference(pred_value, gold_value)
     if pred_value.casefold() == gold_value.casefold():
         return "letter case"
+    if pred_value.split() != gold_value.split() and "".join(pred_value.split()) == "".join(
+        gold_value.split()
+    ):
+        return "spacing"
     if _strip_brackets(pred_value) == _strip_brackets(gold_value) != "":
         return "brackets or quotes"
     if not any(map(str.isdecimal, pred_value)) or not any(map(str.isdecimal, gold_value)):
         return None
+    from planner_eval.comparison.policy.dates import add_year
+
+    if form := _name_date_difference(pred_value, gold_value):
+        return form
+    dated = add_year(pred_value, gold_value), add_year(gold_value, pred_value)
+    if dated == (pred_value, gold_value) or _name_date_difference(*dated) is None:
+        return None
+    return "date with year" if dated[0] == pred_value else "date without year"
+
+
+def _name_date_difference(pred_text: str, gold_text: str) -> str | None:
+    """How two texts differ that mean one day or time; None for others."""
     from planner_eval.comparison.policy.dates import moment, normalise_date, possible_dates
 
-    pred_moment, gold_moment = moment(pred_value), moment(gold_value)
+    pred_moment, gold_moment = moment(pred_text), moment(gold_text)
     if pred_moment is not None and pred_moment == gold_moment:
         day, _ = pred_moment
         return "date format" if day else "time format"
-    if normalise_date(pred_value) == normalise_date(gold_value):
+    if normalise_date(pred_text) == normalise_date(gold_text):
         return "date format"
-    days = possible_dates(pred_value), possible_dates(gold_value)
+    days = possible_dates(pred_text), possible_dates(gold_text)
     unambiguous = min(map(len, days)) == 1  # of two that can be read in two ways nobody knows
     return "date format" if unambiguous and days[0] & days[1] else None
 

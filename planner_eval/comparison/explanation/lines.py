@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.causes import change_key
+from planner_eval.comparison.explanation.causes import change_key, is_amount
 from planner_eval.comparison.explanation.edits import (
     EMPTY_VALUES,
     Edit,
@@ -65,12 +65,14 @@ def make_edit_lines(diff: Diff, *, each: bool = False) -> list[EditLine]:
     edits = diff.edits
     keys: dict[int, Hashable] = {} if each or len(edits) < 2 else _find_habit_keys(diff)
     in_passing: set[int] = set() if each else _find_in_passing(edits)
+    following = {} if each else _find_following_amounts(edits, keys)
     groups: list[list[int]] = []
     group_of_edit: list[int] = []
     children: dict[int | None, list[int]] = {}
     group_numbers: dict[Hashable, int] = {}
     for index, edit in enumerate(edits):
-        parent, key = None if edit.cause is None else group_of_edit[edit.cause], keys.get(index, index)
+        cause, key = following.get(index, edit.cause), keys.get(index, index)
+        parent = None if cause is None else group_of_edit[cause]
         if parent is not None and (index in in_passing or keys.get(groups[parent][0]) == key):
             group = parent  # the same again follows from the first
         else:
@@ -127,6 +129,20 @@ def _make_line(
     elif len(paths) > 1 and not isinstance(key, Bundle):
         where += f": {format_names(paths)}"
     return EditLine(name, tuple(group), where, len(edits), message, depth)
+
+
+def _find_following_amounts(edits: Collection[Edit], keys: Mapping[int, Hashable]) -> dict[int, int]:
+    """Amounts that are told under the first other mistake of their call: what is paid follows from it."""
+    roots: dict[int | None, int] = {}
+    following: dict[int, int] = {}
+    for index, edit in enumerate(edits):
+        if edit.cause is not None or edit.pred is None or edit.pred.argument is None:
+            continue
+        if not is_amount(edit):
+            roots.setdefault(edit.pred.call, index)
+        elif edit.pred.call in roots and not isinstance(keys.get(index), Bundle):
+            following[index] = roots[edit.pred.call]
+    return following
 
 
 def _find_in_passing(edits: Collection[Edit]) -> set[int]:
@@ -250,8 +266,11 @@ _HABIT_NAMES = {
 
 _WRITINGS = {
     "letter case": "letter case differs",
+    "spacing": "only the blanks differ",
     "date format": "the date has another format",
     "time format": "the time has another format",
+    "date without year": "the same day, without the year",
+    "date with year": "the same day, with a year",
     "per cent for fraction": "a per cent for a fraction",
     "fraction for per cent": "a fraction for a per cent",
 }

@@ -31,13 +31,14 @@ from planner_eval.comparison.explanation.sentences import (
     argument_path_name,
     narrow_difference,
 )
-from planner_eval.comparison.matching.replaced import find_nearest_call, is_distinctive
+from planner_eval.comparison.matching.replaced import NearCall, find_nearest_call, is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 if TYPE_CHECKING:
     from planner_eval.comparison.diff import Diff
+    from planner_eval.comparison.matching.pairing import Pairing
 
 MIN_TRAILING_EXTRA, MIN_TRAILING_MISSING = 3, 4
 """So many calls at the end that gold has not, or that only gold has, are one sentence."""
@@ -199,7 +200,7 @@ def _propose_groups(roots: Roots) -> Iterator[Proposal]:
     for name, key, may_be_one in GROUPS:
         for group in roots.grouped(key):
             if may_be_one is None or may_be_one(roots, group):
-                yield _propose(name, sorted(group, key=lambda root: root[1].code == "argument.extra"))
+                yield _propose(name, group)
 
 
 _VALUE_CODES = ("argument.value", "argument.type")
@@ -211,12 +212,12 @@ def _is_whole_argument(edit: Edit) -> bool:
 
 
 def _item_key(_: Roots, edit: Edit) -> tuple[Any, ...] | None:
-    """The item of a list in which a value is wrong."""
+    """The item of a list, or the object, in which a value is wrong."""
     if edit.code not in _VALUE_CODES or edit.pred is None or edit.also:
         return None
     path = edit.pred.at
-    first = next((n for n, step in enumerate(path) if type(step) is int), None)
-    return None if first is None else (edit.pred.call, edit.pred.argument, path[: first + 1])
+    end = next((n + 1 for n, step in enumerate(path) if type(step) is int), len(path) - 1)
+    return (edit.pred.call, edit.pred.argument, path[:end]) if path else None
 
 
 def _same_way_key(roots: Roots, edit: Edit) -> Hashable:
@@ -236,15 +237,6 @@ def _same_value_key(roots: Roots, edit: Edit) -> Hashable:
     if not is_distinctive(value) and not (type(value) is list and len(value) > 1):
         return None
     return edit.code, roots.argument(edit), value_key(value, OWN_POSITIONS)
-
-
-def _copied_value_key(_: Roots, edit: Edit) -> Hashable:
-    """The call that has a value as wrong arguments and as some that gold has not."""
-    if edit.code not in ("argument.value", "argument.extra") or not _is_whole_argument(edit):
-        return None
-    if not is_distinctive(edit.pred_value) or edit.pred is None or edit.pred.call is None:
-        return None
-    return edit.pred.call, value_key(edit.pred_value, OWN_POSITIONS)
 
 
 def _missing_argument_key(roots: Roots, edit: Edit) -> Hashable:
@@ -269,8 +261,6 @@ GROUPS: tuple[
     ("items", _same_way_key, None),
     ("item", _item_key, None),
     ("same value", _same_value_key, _has_several_gold_values),
-    ("copied value", _copied_value_key,
-     lambda _, group: [edit.code for _, edit in group].count("argument.value") == 1),
     ("missing throughout", _missing_argument_key, _has_several_gold_values),
     ("missing together",
      lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
@@ -305,23 +295,33 @@ def _propose_repeated_runs(roots: Roots) -> Iterator[Proposal]:
 
 
 def _propose_tries(roots: Roots) -> Iterator[Proposal]:
-    """Calls that are made again and again with few other values."""
+    """Calls that are made again and again, with few other values or with the same."""
     pairing = roots.diff.matching.pairing if roots.diff.matching is not None else None
     if pairing is None:
         return
-    extra = roots.by_code("call.extra")
+    extra, again = roots.by_code("call.extra"), roots.by_code("call.duplicated")
     tries: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
     firsts: list[int] = []
-    for call in extra:
+    for call in (*extra, *again):
         if pairing.pred.users[call]:
             continue
-        if nearest := find_nearest_call(pairing, call) or find_nearest_call(pairing, call, firsts):
+        nearest = _find_equal_call(pairing, call) if call in again else None
+        nearest = nearest or find_nearest_call(pairing, call) or find_nearest_call(pairing, call, firsts)
+        if nearest:
             tries.setdefault(nearest.call, []).append((call, nearest.names))
-        else:
+        elif call in extra:
             firsts.append(call)
     for near_call, near_repeats in tries.items():
-        if len(near_repeats) > 1:
-            yield _propose("tries", [extra[call] for call, _ in near_repeats], (near_call, near_repeats))
+        if len(near_repeats) > 1 and any(names for _, names in near_repeats):
+            group = [(extra | again)[call] for call, _ in near_repeats]
+            yield _propose("tries", group, (near_call, near_repeats))
+
+
+def _find_equal_call(pairing: Pairing, call: int) -> NearCall | None:
+    """The call with a partner that an extra call is equal to."""
+    numbers = pairing.pred.numbered.numbers
+    equals = (other for other, _ in pairing.pairs() if numbers[other] == numbers[call])
+    return next((NearCall(other, ()) for other in equals), None)
 
 
 def _propose_ends(roots: Roots) -> Iterator[Proposal]:
@@ -383,11 +383,6 @@ def _write_same_value(roots: Roots, edits: list[Edit], data: None) -> str:
     return f"{roots.argument_label(first)} is {value}, expected {format_list(roots.gold_values(edits))}"
 
 
-def _write_copied_value(_: Roots, edits: list[Edit], data: None) -> str:
-    names = format_list(repr(edit.pred.argument) for edit in edits[1:] if edit.pred is not None)
-    return f"{edits[0].message}; {names}, not in gold, {'is' if len(edits) == 2 else 'are'} the same"
-
-
 def _write_missing_argument(roots: Roots, edits: list[Edit], data: None) -> str:
     first, *_ = edits
     return f"{roots.argument_label(first)} is missing, expected {format_list(roots.gold_values(edits))}"
@@ -411,7 +406,8 @@ def _write_repeated_run(_: Roots, edits: list[Edit], twins: list[int]) -> str:
 def _write_tries(roots: Roots, edits: list[Edit], data: tuple[int, list[tuple[int, tuple[str, ...]]]]) -> str:
     near_call, near_repeats = data
     names, calls = roots.names, roots.diff.pred.calls
-    near_args, texts = dict(calls[near_call].arguments), []
+    near_args = dict(calls[near_call].arguments)
+    by_change: dict[str, list[int]] = {}
     for call, changed in near_repeats:
         args = dict(calls[call].arguments)
         changes = []
@@ -420,7 +416,8 @@ def _write_tries(roots: Roots, edits: list[Edit], data: tuple[int, list[tuple[in
                 path, value, _ = narrow_difference(args[name], near_args.get(name))
                 changes.append(f"{argument_path_name(name, path)}={value_name(value, names.our_number)}")
         change = f"with {', '.join(changes)}" if changes else f"without {', '.join(changed)}"
-        texts.append(f"{names.our_number(call)} {change}")
+        by_change.setdefault(change if changed else "unchanged", []).append(call)
+    texts = [f"{calls_numbers(repeats)} {change}" for change, repeats in by_change.items()]
     return f"near repeats of {names.ours(near_call)}: {format_list(texts)}"
 
 
@@ -514,8 +511,6 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     "repeated run": _write_repeated_run,
     # an item of which several fields are wrong is another item
     "item": _write_items,
-    # a wrong value that is copied is one wrong value
-    "copied value": _write_copied_value,
     # arguments that one call leaves out are left out together
     "missing together": _write_items,
     # calls that differ little are tries of one

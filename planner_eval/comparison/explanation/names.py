@@ -234,9 +234,18 @@ _OPERATIONS = {"add": add, "subtract": sub, "multiply": mul, "divide": truediv}
 """What tools that compute do."""
 
 
-def computes(plan: Plan) -> bool:
-    """Whether a call of a plan computes with numbers."""
-    return any(call.name in _OPERATIONS for call in plan.calls)
+def is_commutative(tool: str) -> bool:
+    """Whether a tool, by its name, comes to the same with its arguments in another order.
+
+    >>> is_commutative("add"), is_commutative("math.gcd"), is_commutative("divide")
+    (True, True, False)
+    """
+    return tool in ("add", "multiply") or tool.lower().endswith(("gcd", "hcf", "lcm"))
+
+
+def is_computed(call: Call) -> bool:
+    """Whether a call computes with numbers."""
+    return call.name in _OPERATIONS
 
 
 def compute_results(plan: Plan) -> list[int | float | None]:
@@ -258,6 +267,12 @@ def compute_results(plan: Plan) -> list[int | float | None]:
         except (ArithmeticError, TypeError, ValueError):  # by zero, of three numbers, of infinite ones
             results.append(None)
     return results
+
+
+def find_common_result(pred: Plan, gold: Plan) -> int | float | None:
+    """What the last calls of both plans come to; None where that is not one number."""
+    results = [compute_results(plan)[-1] for plan in (pred, gold)]
+    return results[0] if results[0] == results[1] else None
 
 
 def path_name(path: Path) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import is_conversation, is_lookup
-from planner_eval.comparison.explanation.names import compute_results, computes
+from planner_eval.comparison.explanation.names import compute_results, is_computed
 from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness, words
 from planner_eval.comparison.matching.order import find_misplaced
@@ -34,12 +34,12 @@ MIN_LOOKUPS = 2
 MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
 
-SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, EVIDENCE, CURRENT, CONTRARY, ORIGIN = 12, 4, 3, 2, 2, 0.5, 1, 0.375
+SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, RESULT, END, EVIDENCE, CURRENT = 12, 4, 3, 1.4, 6, 7, 2, 0.5
+CONTRARY = 1
 """What it is worth that two calls are of one tool, have a value that says something under one name, or under
-another one, have a neighbour, and a link to it, in common; by how much the evidence for a call of another
-tool counts; what it is worth that figures count two calls as partners; what speaks against two of which one
-says true where the other says false, which many a tool takes where nothing is said; what it is worth that an
-argument is a literal in both, or a result."""
+another one, have a neighbour, and a link to it, in common, come to one number, or end a calculation; by how
+much the evidence for a call of another tool counts; what it is worth that figures count two calls as
+partners; what speaks against two of which one says true where the other says false."""
 
 
 def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
@@ -120,9 +120,11 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
 
 def _is_dearer_exchange(pairing: Pairing, rematched: Pairing) -> bool:
     """Whether the same calls exchange partners, and more differs then, or as much in more tools."""
-    if sorted(pairing.to_pred) != sorted(rematched.to_pred):
+    pairings = pairing, rematched
+    calls, new_calls = ([{*side} for side in zip(*p.pairs(), strict=True)] for p in pairings)
+    if calls != new_calls:
         return False
-    (tools, arguments), (new_tools, new_arguments) = map(_count_differences, (pairing, rematched))
+    (tools, arguments), (new_tools, new_arguments) = map(_count_differences, pairings)
     return (tools + arguments, tools) < (new_tools + new_arguments, new_tools)
 
 
@@ -146,19 +148,20 @@ def _list_literals(calls: Iterable[Mapping[Any, Argument]]) -> list[Any]:
 def _choose_nearest_equals(pairing: Pairing) -> Pairing:
     """The pairing with those of equal calls as partners that stand where their partners do."""
     for of_gold in (True, False):
-        plan_calls = pairing.gold if of_gold else pairing.pred
+        plan_calls, other_calls = (pairing.gold, pairing.pred)[:: 1 if of_gold else -1]
         numbers = plan_calls.numbered.numbers[: len(plan_calls.tools)]
         if len({*numbers}) == len(numbers):  # as in most plans
             continue
         groups: dict[int, list[int]] = {}
         for position, number in enumerate(numbers):
-            linked = plan_calls.users[position] or plan_calls.numbered.producers(position)
-            if number is not None and not linked:
+            if number is not None and not (of_gold and position in pairing.optional):
                 groups.setdefault(number, []).append(position)
         for group in groups.values():
             partner = pairing.to_pred if of_gold else pairing.to_gold
             images = sorted(partner[call] for call in group if partner[call] >= 0)
-            pairs = _place(group, images, partner) if 0 < len(images) < len(group) else []
+            if _any_linked(plan_calls, group) and _any_linked(other_calls, images):  # links tell them apart
+                continue
+            pairs = _place(group, images, partner, of_gold) if 0 < len(images) < len(group) else []
             if all(partner[call] == image for call, image in pairs):
                 continue
             if of_gold:
@@ -168,13 +171,18 @@ def _choose_nearest_equals(pairing: Pairing) -> Pairing:
     return pairing
 
 
-def _place(group: list[int], images: list[int], partner: list[int]) -> list[tuple[int, int]]:
-    """Those of a group that cross fewest other pairs as partners of some calls."""
+def _any_linked(plan_calls: PlanCalls, calls: Iterable[int]) -> bool:
+    """Whether one of some calls takes a result, or its own is taken."""
+    return any(plan_calls.users[call] or plan_calls.numbered.producers(call) for call in calls)
+
+
+def _place(group: list[int], images: list[int], partner: list[int], of_gold: bool) -> list[tuple[int, int]]:
+    """Those of a group that cross fewest other pairs as some calls' partners; of gold's rather the first."""
     others = [(call, image) for call, image in enumerate(partner) if image >= 0 and call not in group]
 
     def cost(image: int, call: int) -> float:
         crossed = sum((call < other) != (image < other_image) for other, other_image in others)
-        return crossed + 0.5 * (partner[call] != image)
+        return crossed + 0.5 * (group.index(call) / len(group) if of_gold else partner[call] != image)
 
     chosen = assign([[cost(image, call) for call in group] for image in images])
     return [(group[column], images[row]) for row, column in chosen]
@@ -240,7 +248,7 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
     gold_literals = _list_literals([gold_args])
     same_names = pred_args.keys() == gold_args.keys() and len(gold_args) > 1
     has_common_word = not words(pred_tool.name).isdisjoint(words(gold_tool.name))
-    is_alike = (
+    return (
         (bool(alike) and related)
         or (
             has_common_word
@@ -249,7 +257,6 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
         or (pred_tool not in pairing.gold.tools and len(alike) == len(pred_args) == len(gold_args))
         or (same_names and has_common_word)
     )
-    return is_alike and find_nearest_call(pairing, pred) is None
 
 
 def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool:
@@ -299,7 +306,28 @@ class _CommonGround:
     def results(self) -> list[list[int | float | None]] | None:
         """What the calls of either plan come to that compute with numbers; None where none does."""
         plans = self.pairing.pred.numbered.plan, self.pairing.gold.numbered.plan
-        return [*map(compute_results, plans)] if all(map(computes, plans)) else None
+        both = all(any(map(is_computed, plan.calls)) for plan in plans)
+        return [*map(compute_results, plans)] if both else None
+
+    def has_one_result(self, pred: int, gold: int) -> bool:
+        """Whether two calls come to one number that says something."""
+        results = (self.results[0][pred], self.results[1][gold]) if self.results is not None else (None, None)
+        return results[0] == results[1] and is_distinctive(results[0])
+
+    @cached_property
+    def ends(self) -> tuple[int, int] | None:
+        """The calls that end two calculations: nothing uses them alone, and they use results."""
+        if self.results is None:
+            return None
+        ends = [
+            [call for call in range(len(plan_calls.tools)) if not plan_calls.users[call]]
+            for plan_calls in (self.pairing.pred, self.pairing.gold)
+        ]
+        if len(ends[0]) != 1 or len(ends[1]) != 1:
+            return None
+        pred, gold = ends[0][0], ends[1][0]
+        takes = self.pairing.pred.numbered.producers(pred) and self.pairing.gold.numbered.producers(gold)
+        return (pred, gold) if takes else None
 
     @cached_property
     def evidence(self) -> dict[tuple[int, int], float]:
@@ -325,10 +353,10 @@ class _CommonGround:
         """How much two calls have in common; 0 or less where they are none another's partners."""
         pairing = self.pairing
         pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
+        role = END * ((pred, gold) == self.ends) + RESULT * self.has_one_result(pred, gold)
         if pred_tool == gold_tool:
-            likeness = self.shared(pred, gold) + ORIGIN * self.count_origins(pred, gold)
-            return SAME_TOOL + likeness - CONTRARY * _is_contrary(pairing, pred, gold)
-        evidence = self.evidence.get((pred, gold), 0.0)
+            return SAME_TOOL + self.shared(pred, gold) + role - CONTRARY * _is_contrary(pairing, pred, gold)
+        evidence = self.evidence.get((pred, gold), 0.0) + role
         if not evidence or pred_tool.name == gold_tool.name:
             return EVIDENCE * evidence
         gold_call = pairing.gold.numbered.plan.calls[gold]
@@ -356,13 +384,6 @@ class _CommonGround:
         values = own.values_without(same) & others.values_without(same)
         links = [link for link in own.links & others.links if uses or not link[1]]
         return SAME_NAME * len(same) + OTHER_NAME * len(values) + LINK * len(links)
-
-    def count_origins(self, pred: int, gold: int) -> int:
-        """How many arguments of one name two calls both have as literals, or both as results."""
-        pred_args, gold_args = self.pairing.arguments(pred, gold)
-        return sum(
-            bool(gold_args[name][1]) == bool(arg[1]) for name, arg in pred_args.items() if name in gold_args
-        )
 
     def part_unlike(self, pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
         """Partners that are two things, those with most contrary values first.
@@ -397,8 +418,6 @@ class _CommonGround:
         for name in gold_args.keys() & pred_args.keys():
             sides = zip((pred_args[name], gold_args[name]), self.literals[::-1], strict=True)
             literals = [(shape, value, other) for (shape, taken, value), other in sides if not taken]
-            if len(literals) == 2 and likeness(literals[0][1], literals[1][1]):
-                return None
             telling = [shape not in other for shape, value, other in literals if is_distinctive(value)]
             count += len(telling) == 2
             apart |= telling == [True]

@@ -14,6 +14,7 @@ from planner_eval.comparison.explanation.edits import (
     ValueDiff,
     kind_name,
 )
+from planner_eval.comparison.explanation.names import is_commutative
 from planner_eval.comparison.gold_alternatives import AcceptedValues
 from planner_eval.comparison.matching.likeness import (
     assign,
@@ -184,6 +185,9 @@ class PrimitiveEdits:
             for names in self.find_exchanges(pred_args, gold_args, gold_names):
                 yield self.describe_exchange(pred, gold, names)
                 gold_names = [name for name in gold_names if name not in names]
+        if len(gold_names) == 2 == len(gold_args) and self.takes_any_order(pred, gold, gold_names):
+            yield from self.compare_commuted(pred, gold, gold_names)
+            return
         yield from self.compare_names(pred, gold, differing, gold_names)
 
     def compare_names(
@@ -238,6 +242,24 @@ class PrimitiveEdits:
         pred_values = {name: self.key(pred_args[name]) for name in shared}
         return [*find_exchange_cycles(pred_values, {name: gold_args[name][:2] for name in shared})]
 
+    def takes_any_order(self, pred: int, gold: int, names: list[Any]) -> bool:
+        """Whether two calls are of one tool that takes its two arguments, of these names, in any order."""
+        name = self.gold.calls[gold].name if gold < len(self.gold.calls) else ""
+        if not is_commutative(name) or name != self.pred.calls[pred].name:
+            return False
+        return self.pairing.pred.arguments(pred).keys() == {*names} and {*map(type, names)} == {str}
+
+    def compare_commuted(self, pred: int, gold: int, names: list[Any]) -> Iterator[Draft]:
+        """The difference of two sums or products: where they have one term in common, of the other one."""
+        pred_args, gold_args = self.pairing.arguments(pred, gold)
+        for name, other in (names, names[::-1]):
+            if self.key(pred_args[other]) == gold_args[name][:2]:
+                for draft in self.compare_values(pred, gold, other, None, name):
+                    yield draft._replace(also=(self.places(pred, gold, other, name),))
+                return
+        for name in names:
+            yield from self.compare_values(pred, gold, name, None, name)
+
     def find_linked_arguments(
         self,
         pred_args: Arguments,
@@ -276,7 +298,8 @@ class PrimitiveEdits:
         value_pairs = {name: self.written_values(pred, gold, name, name) for name in names}
         first, *others = [self.places(pred, gold, name, name) for name in names]
         values = [{name: pair[side] for name, pair in value_pairs.items()} for side in (0, 1)]
-        return _describe_argument("exchange", "arguments.swapped", first, values, also=tuple(others))
+        exchange = _describe_argument("exchange", "arguments.swapped", first, values, also=tuple(others))
+        return exchange._replace(data=self.takes_any_order(pred, gold, names))
 
     def describe_renamed(self, pred: int, gold: int, pred_name: Any, gold_name: Any) -> Draft:
         """An argument that stands for another of another name."""
@@ -314,8 +337,7 @@ class PrimitiveEdits:
                 kind = "missing field" if pred_value is MISSING else "extra field"
             data = self.data(gold, name, producer, path)._replace(
                 renamed=pred_name != name,
-                computed=not path and (pred, name) in self.computed,
-                right_name=None if path else self.find_right_name(pred, gold, pred_value),
+                computed=not path and (pred, pred_name) in self.computed,
             )
             places = self.places(pred, gold, pred_name, name, path)
             yield _describe_argument(kind, code, places, (pred_value, gold_value), data)
@@ -325,15 +347,6 @@ class PrimitiveEdits:
             values = [written[0], MISSING] if given[0] else [MISSING, written[1]]
             places, data = self.places(pred, gold, name, name), self.data(gold, name, producer)
             yield _describe_argument(f"{kind} argument", f"argument.{kind}", places, values, data)
-
-    def find_right_name(self, pred: int, gold: int, value: Value) -> str | None:
-        """Another argument of gold's call, wrong in the prediction's, that has a text; dates may move."""
-        if type(value) is not str or not is_distinctive(value) or not any(map(str.isalpha, value)):
-            return None
-        gold_args, wrong = self.pairing.gold.arguments(gold), self.pairing.final(pred, gold)
-        return next(
-            (name for name, argument in gold_args.items() if name in wrong and argument[0] == value), None
-        )
 
     def data(self, gold: int, name: Any, producer: int | None = None, path: Path = ()) -> ValueData:
         """What is to be told of an argument beside its values."""

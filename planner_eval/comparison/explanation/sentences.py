@@ -24,7 +24,10 @@ from planner_eval.comparison.explanation.names import (
     CallNames,
     call_number,
     calls_numbers,
+    compute_results,
+    find_common_result,
     format_list,
+    is_computed,
     links_of,
     name_odd_character,
     output_name,
@@ -220,7 +223,9 @@ class Wording:
     def _exchange(self, draft: Draft) -> str:
         call = draft.pred and draft.pred.call
         kind = "values" if call is None else "arguments"
-        return f"{self.names.ours(call)}: {kind} {format_list(map(repr, draft.pred_value))} are swapped"
+        return f"{self.names.ours(call)}: {kind} {format_list(map(repr, draft.pred_value))} are swapped" + (
+            ", which changes nothing" if draft.data else ""
+        )
 
     def _missing_argument(self, draft: Draft) -> str | tuple[str, str | None]:
         if links := self.links(self.names.gold, draft.gold, draft.gold_value):
@@ -264,8 +269,6 @@ class Wording:
         if data.renamed:
             clause = f"(gold's {data.name!r}) {clause}"
         clause += self.accepted(draft)
-        if data.right_name is not None:
-            clause += f"; gold has this value as {data.right_name!r}"
         linked = type(value) is Ref and type(draft.gold_value) is Ref and data.name == DEPENDENCY_ARGUMENT
         is_link = linked and location.call is not None
         message = f"{self.names.ours(location.call) if is_link else self.place(location)} {clause}"
@@ -284,7 +287,8 @@ class Wording:
             return f"is {self.pred(pred_value)}, which is not in gold"
         if code == "literal":
             label = self.names.labelled(pred_value)
-            return f"is the literal {self.pred(pred_value)}{label}, expected {self.gold(gold_value)}"
+            comes = ", which comes to that" if self.comes_to(gold_value, pred_value) else ""
+            return f"is the literal {self.pred(pred_value)}{label}, expected {self.gold(gold_value)}{comes}"
         if code == "unwanted":
             return f"uses {self.pred(pred_value)}, expected the literal {self.gold(gold_value)}"
         if code == "unresolved":
@@ -292,6 +296,13 @@ class Wording:
         if code in ("producer", "output"):
             return f"uses {self.pred(pred_value)}, expected {self.gold(gold_value)}"
         return self.contrast(f"argument.{code}", pred_value, gold_value)
+
+    def comes_to(self, reference: Value, number: Value) -> bool:
+        """Whether a call of gold that computes comes to a number."""
+        plan = self.names.gold
+        if type(number) not in (int, float) or type(reference) is not Ref:
+            return False
+        return is_computed(plan.calls[reference.call]) and compute_results(plan)[reference.call] == number
 
     def contrast(self, code: str, pred_value: Value, gold_value: Value) -> str:
         """The same of two values that are no outputs of calls, or not both."""
@@ -366,9 +377,14 @@ class Wording:
 
     # ------------------------------------------------------------ compound edits
     def _steps(self, draft: Draft) -> str:
-        names = [self.names.theirs(call) for call in draft.data]
+        golds, to_pred = [*draft.data], self.names.to_pred
+        if len(golds) > 1 and self.chain(sorted(golds, key=to_pred.__getitem__)) == self.chain(golds):
+            golds = sorted({_call(gold) for _, gold in draft.places})  # others came between them
+        names = [self.names.theirs(call) for call in sorted(golds, key=to_pred.__getitem__)]
         if len(names) > 1:
-            return f"{format_list(names)} are in the wrong order, expected {self.chain(draft.data)}"
+            result = find_common_result(self.names.pred, self.names.gold)
+            same = "" if result is None else f"; both come to {result}"
+            return f"{format_list(names)} are in the wrong order, expected {self.chain(golds)}{same}"
         place = next(pred for pred, gold in draft.places if gold and gold.call == draft.data[0])
         pred_value, gold_value = draft.pred_value[place], draft.gold_value[place]
         after = f"after {self.names.ours(pred_value.call)}" if type(pred_value) is Ref else "first"

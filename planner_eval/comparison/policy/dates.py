@@ -148,6 +148,24 @@ def moment(text: str) -> tuple[str, str] | None:
     return None
 
 
+def add_year(text: str, other: str) -> str:
+    """A text that names a day by its month, with the year that only the other text names.
+
+    >>> add_year("March 22nd", "2023-03-22"), add_year("22 Mar 14:00", "2023-03-22 14:00")
+    ('March 22nd 2023', '22 Mar 2023 14:00')
+    >>> add_year("March 22nd", "March 23rd"), add_year("March 2022", "2023-03-22")
+    ('March 22nd', 'March 2022')
+    """
+    years = _YEAR.findall(other)
+    if len(years) != 1 or _YEAR.search(text):
+        return text
+    return _DAY_OF_MONTH.sub(rf"\g<0> {years[0]}", text, count=1)
+
+
+_YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
+_MONTH_NAME, _DAY_NUMBER = rf"(?:{'|'.join(MONTHS)})\b\.?", r"[0-9]{1,2}(?:st|nd|rd|th)?\b"
+_DAY_OF_MONTH = re.compile(rf"{_MONTH_NAME} {_DAY_NUMBER}|{_DAY_NUMBER} (?:of )?{_MONTH_NAME}", re.IGNORECASE)
+
 _CLOCK = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2})?")
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _BEFORE_TIME = re.compile(r",?\s+(?:at\s+)?|(?<=[0-9])[Tt](?=[0-9])")

@@ -150,7 +150,7 @@ class NoQuestion:
     Args:
         made: The record, as it was.
         code: ``question.…`` of ``data/codes.toml``; or why nobody could be asked:
-            ``transport``, ``context``, ``refused``, ``missing``, ``failed``.
+            ``transport``, ``context``, ``refused``, ``unasked``, ``missing``, ``failed``.
         message: The reason, for people.
         tries: What was written each time: its ``text``, what it ``lacks``, its ``score`` where it was judged.
     """

@@ -42,13 +42,15 @@ class Size(NamedTuple):
 
     Args:
         calls: How many calls.
-        arguments: How many arguments, values of the answer, declared outputs and recorded results.
+        arguments: How many arguments.
+        outputs: How many values of the answer, the answer itself, declared outputs and recorded results.
         references: How many references, and steps of the ways into what they name.
         weight: Of all values and labels; of a text its characters.
     """
 
     calls: int = 0
     arguments: int = 0
+    outputs: int = 0
     references: int = 0
     weight: int = 0
 
@@ -75,17 +77,18 @@ def size_of(plan_or_text: Side) -> Size:
     r"""How large a side is.
 
     >>> from planner_eval.reading.dialects.read import parse
-    >>> size_of(parse("a = f(#x='Rome')\ng(#y=a)")), size_of("f(")
-    (Size(calls=2, arguments=3, references=2, weight=13), Size(calls=0, arguments=0, references=0, weight=2))
+    >>> size_of(parse("a = f(#x='Rome')\ng(#y=a)"))
+    Size(calls=2, arguments=2, outputs=1, references=2, weight=13)
+    >>> size_of("f(").weight
+    2
     """
     if isinstance(plan_or_text, str):
         return Size(weight=len(plan_or_text))
     calls, answer = plan_or_text.calls, plan_or_text.answer
-    values = [
-        value for arguments in (*(call.arguments for call in calls), answer or ()) for _, value in arguments
-    ]
-    extras = sum(len(call.returns) + call.has_result for call in calls) + (answer is not None)
+    arguments, named_values = [pair for call in calls for pair in call.arguments], answer or ()
+    outputs = sum(len(call.returns) + call.has_result for call in calls) + (answer is not None)
     references, weight = 0, sum(len(call.id) for call in calls)
+    values = (value for _, value in (*arguments, *named_values))
     for _, item in (pair for value in values for pair in nested_values(value)):
         if isinstance(item, (Ref, Unresolved)):
             references += 1 + len(item.path)
@@ -94,7 +97,7 @@ def size_of(plan_or_text: Side) -> Size:
             weight += sum(map(len, item)) if isinstance(item, dict) else 0
         else:
             weight += weight_of(item)
-    return Size(len(calls), len(values) + extras, references, weight)
+    return Size(len(calls), len(arguments), outputs + len(named_values), references, weight)
 
 
 def pair_size(pair: Pair) -> Size:

@@ -98,8 +98,8 @@ class Failure(NamedTuple):
     """Why a sample has no answer.
 
     Args:
-        code: ``transport``, ``context``, ``refused``, ``missing``, ``no_route``, ``max_steps``,
-            ``max_turns``, ``left_record``, ``failed``.
+        code: ``transport``, ``context``, ``refused``, ``unasked``, ``missing``, ``no_route``,
+            ``max_steps``, ``max_turns``, ``left_record``, ``failed``.
         message: One sentence for people.
     """
 

@@ -20,8 +20,16 @@ from planner_eval.benchmarks.answers import gold_samples
 from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.datasets.published import DATASET_PREFIX, published_datasets
 from planner_eval.benchmarks.datasets.sources import plans_of_samples
+from planner_eval.models.client import UNASKED
 from planner_eval.models.pipelines.pipeline import OWN_TASKS, Failure, Fields, conversation, digest
-from planner_eval.models.predict.run import Journal, Rows, has_failed_request, read_seconds, write_rows
+from planner_eval.models.predict.run import (
+    Journal,
+    Rows,
+    finished_rows,
+    has_failed_request,
+    read_seconds,
+    write_rows,
+)
 from planner_eval.models.predict.tasks import keep_left_out, numbered_id, read_tasks
 from planner_eval.models.replies import Prices
 from planner_eval.plan.model import Plan
@@ -135,7 +143,7 @@ def finish(
         rates: What tokens cost.
     """
     rows = write_rows(Path(folder) / ROWS_FILE, order, journal)
-    report = run_totals(rows, rates).data()
+    report = run_totals(finished_rows(order, journal), rates).data()
     if demonstrations := run.demonstrations:
         report[DEMONSTRATIONS_FIELD] = demonstrations.with_rows(rows)._asdict()
     write(os.path.join(folder, REPORT_FILE), json.dumps(report, ensure_ascii=False, indent=1))
@@ -170,6 +178,7 @@ class RunTotals(NamedTuple):
 
     Args:
         samples: How many samples were asked, each as often as it was repeated.
+        unasked: How many others were not, as the server had not answered these.
         failed: How many of them have no answer, or none that is whole, by the error's code, or by how the
             answer ended: ``cut``, ``refused``, ``failed``.
         reasons: The first of each code, in words.
@@ -188,6 +197,7 @@ class RunTotals(NamedTuple):
     uncounted: int = 0
     cost: float | None = None
     again: int = 0
+    unasked: int = 0
 
     @property
     def answered(self) -> int:
@@ -228,9 +238,10 @@ def run_totals(rows: Iterable[Fields], rates: Rates | None = None) -> RunTotals:
             failed[lack.code] += 1
             reasons.setdefault(lack.code, f"{row['id']}: {lack.message}")
     cost = None if rates is None else math.fsum(costs)
+    unasked = failed.pop(UNASKED, 0)
     coded, sorted_reasons = dict(sorted(failed.items())), dict(sorted(reasons.items()))
     return RunTotals(
-        row_count,
+        row_count - unasked,
         coded,
         sorted_reasons,
         requests,
@@ -238,6 +249,7 @@ def run_totals(rows: Iterable[Fields], rates: Rates | None = None) -> RunTotals:
         uncounted,
         cost,
         to_ask_again,
+        unasked,
     )
 
 
@@ -261,6 +273,7 @@ class PredictedRun(NamedTuple):
         ids: The samples that were asked.
         unasked: How many of them have no whole answer the first time.
         repeat: How often each was asked.
+        answers: How many answers there are.
         tasks: Of the samples that were asked something, what tells it from another question.
         lost: How many of all their answers are none, or not whole.
         failed: Of how many a request failed, so that there is no answer.
@@ -276,6 +289,7 @@ class PredictedRun(NamedTuple):
     ids: frozenset[str]
     unasked: int
     repeat: int = 1
+    answers: int = 0
     tasks: Mapping[str, str] = MappingProxyType({})
     lost: int = 0
     failed: int = 0
@@ -306,10 +320,11 @@ def read_predicted_run(folder: str) -> PredictedRun:
     run = read_stored_run(folder, RUN_KIND)
     ids: set[str] = set()
     tasks: dict[str, str] = {}
-    first = lost_count = failed = 0
+    answers = first = lost_count = failed = 0
     try:
         with refuse_damaged(folder):
             for row in Rows(Path(run.rows)):
+                answers += 1
                 if _find_failure(row) is not None:
                     lost_count += 1
                     first += row["id"] not in ids
@@ -324,7 +339,7 @@ def read_predicted_run(folder: str) -> PredictedRun:
     except OSError as error:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     cache = next((str(entry["path"]) for entry in run.inputs if entry.get("role") == CACHE_ROLE), None)
-    counts = first, repeat, tasks, lost_count, failed, find_mark(run.rows), cache
+    counts = first, repeat, answers, tasks, lost_count, failed, find_mark(run.rows), cache
     return PredictedRun(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
 
 
@@ -392,6 +407,8 @@ def read_run_answers(
 ) -> PlanFile:
     """The first answer to each sample, read in the notation that was asked for.
 
+    Words in which the run itself took no call hold none, unless the user names a notation.
+
     Args:
         answers: The rows of the run.
         run: The run.
@@ -405,7 +422,7 @@ def read_run_answers(
     first, named = answers if every else _first_answers(answers, run), run.dialect
     dialect = reading.dialect
     if named is None or dialect == named:
-        return first
+        return first if dialect is not None else first.each(_drop_words)
     if dialect is not None:
         note = f"answers requested in {named} are read as {dialect}, as you asked"
         return _add_note(first, run, f"{note}{_other_dialects_note(first, dialect, '; {} not in {}: {}')}")
@@ -419,6 +436,21 @@ def read_run_answers(
 def _add_time(seconds: Mapping[tuple[str, int], float], record: Record) -> Record:
     duration = seconds.get((record.id or "", record.fields.get("repetition") or 0))
     return record if duration is None else record._replace(fields={**record.fields, "seconds": duration})
+
+
+def _drop_words(record: Record) -> Record:
+    """The record without the words of messages in which the run itself, where it looked, took no call."""
+    stages, source = record.fields.get("stages"), record.source
+    if not (isinstance(stages, Mapping) and "calls_from" in stages):
+        return record
+    if isinstance(source, list):
+        return record._replace(source=[*map(_without_words, source)])
+    return record._replace(source=_without_words(source)) if isinstance(source, dict) else record
+
+
+def _without_words(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    is_words = message.get("role") == "assistant" and not message.get("tool_calls")
+    return {**message, "content": None} if is_words else message
 
 
 def _add_note(answers: PlanFile, run: PredictedRun, note: str) -> PlanFile:
@@ -500,7 +532,7 @@ def repeats_message(run: PredictedRun) -> str | None:
     """Says that answers do not count, where samples were asked several times; None where all count."""
     if run.repeat == 1 or run.counts_trials:
         return None
-    samples, extra_answers = len(run.ids), len(run.ids) * (run.repeat - 1)
+    samples, extra_answers = len(run.ids), run.answers - len(run.ids)
     message = f"{format_count(samples, 'sample')} asked {run.repeat} times; the scores count the first answer"
     return f"{message}, {format_count(extra_answers, 'further one')} only in pass^k and pass@k of score"
 

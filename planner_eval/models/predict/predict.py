@@ -38,7 +38,16 @@ from planner_eval.models.pipelines.pipeline import NO_FIELDS, Fields
 from planner_eval.models.pipelines.setup import Setup, refuse_sampling, sampling_of
 from planner_eval.models.predict.folder import JOURNAL_PATH, ModelRun, finish, open_journal
 from planner_eval.models.predict.prepare import Prepared, prepare_run, request_record
-from planner_eval.models.predict.run import AskOptions, Job, Journal, Row, job_keys, run_jobs, unique_keys
+from planner_eval.models.predict.run import (
+    AskOptions,
+    Job,
+    Journal,
+    Row,
+    finished_rows,
+    job_keys,
+    run_jobs,
+    unique_keys,
+)
 from planner_eval.models.replies import Model
 from planner_eval.reading.files.context import DEMONSTRATIONS_FIELD
 from planner_eval.results.runs.folder import Input
@@ -142,7 +151,8 @@ def predict(  # noqa: PLR0913 - the options of a public function
     Returns:
         A row a sample, in their order: its id, the ``prediction``, what the stages came to, and its requests.
         A sample that could not be asked has a row that says why. Rows of a folder are those of all samples
-        that were ever asked there, and are read when they are looked at.
+        that were ever asked there, without those that were not sent to a server which had not answered
+        others, and are read when they are looked at.
 
     Raises:
         InputError: something is wrong that can be known before anything is asked.
@@ -197,8 +207,9 @@ def predict(  # noqa: PLR0913 - the options of a public function
                 refuse_uncached(client)
         with open_journal(run_folder, run_description) as journal, InterruptOnSignal():
             run_coroutine(run_all(jobs, asking, journal, progress or _ignore, seen or _ignore))
-            rows = finish(run_folder, run_description, unique_keys(ready.every * repeat), journal, rates)
-        return rows if out is not None else list(rows)
+            order = unique_keys(ready.every * repeat)
+            rows = finish(run_folder, run_description, order, journal, rates)
+            return list(finished_rows(order, journal)) if out is None else rows
 
 
 async def run_all(

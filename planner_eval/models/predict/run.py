@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 from planner_eval.base.errors import InputError, ModelError, PlanevalError
 from planner_eval.base.text import text_hash
 from planner_eval.models.cache import request_text
+from planner_eval.models.client import UNASKED
 from planner_eval.models.pipelines.pipeline import (
     NO_FIELDS,
     CallRequest,
@@ -111,6 +112,10 @@ class Journal:
             raise InputError(f"{self.path}: the sample {key!r} has changed: use another folder")
         return True
 
+    def has_row(self, key: str) -> bool:
+        """Whether a sample has a row: it was asked."""
+        return key in self._places
+
     def replies(self, key: str) -> list[StoredReply]:
         """The replies that an unfinished sample had, in order."""
         return self._replies.get(key, [])
@@ -182,6 +187,8 @@ class Journal:
                 del replies[entry["request"] :]
                 replies.append(StoredReply(entry["hash"], read_reply_data(entry["reply"])))
                 return True
+            if is_unasked(entry["row"]):
+                return True
             self._places[key] = offset
             self._tasks[key] = entry["row"].get("task", "")
             if has_failed_request(entry["row"]):
@@ -207,6 +214,15 @@ def has_failed_request(row: Fields) -> bool:
     (True, False)
     """
     return (row.get("error") or {}).get("code") in FAILED_REQUESTS
+
+
+def is_unasked(row: Fields) -> bool:
+    """Whether a row says that a request was not sent: there is nothing yet that could count.
+
+    >>> is_unasked({"error": {"code": "unasked"}}), is_unasked({"error": None})
+    (True, False)
+    """
+    return (row.get("error") or {}).get("code") == UNASKED
 
 
 # ----------------------------------------------------------------------
@@ -285,6 +301,8 @@ async def run_jobs(
 ) -> None:
     """Ask every sample that the journal has no row of; each row is kept as soon as it is there.
 
+    Samples of which a request failed before come last: a server that fails them again is asked the others.
+
     Args:
         jobs: The samples.
         asking: Whom to ask, and how.
@@ -295,7 +313,8 @@ async def run_jobs(
     from concurrent.futures import ThreadPoolExecutor
 
     pairs = zip(job_keys(jobs), jobs, strict=True)
-    todo = iter([(key, job) for key, job in pairs if not journal.finished(key, job.task)])
+    unfinished = [(key, job) for key, job in pairs if not journal.finished(key, job.task)]
+    todo = iter(sorted(unfinished, key=lambda keyed: journal.has_row(keyed[0])))
 
     # Tools run in one thread: a sandbox serves one caller at a time.
     with ThreadPoolExecutor(1) as hands:
@@ -303,7 +322,10 @@ async def run_jobs(
         async def work() -> None:
             for key, job in todo:
                 row = await _SampleRun(key, job, asking, journal, hands).row()
-                journal.finish(key, row)
+                if is_unasked(row) and journal.has_row(key):
+                    (row,) = journal.rows([key])
+                else:
+                    journal.finish(key, row)
                 tell(row)
 
         try:
@@ -366,7 +388,8 @@ class Rows(Sequence[Row]):
 def write_rows(path: Path, order: Sequence[str], journal: Journal) -> Rows:
     """Write a run's rows in the samples' order, beside the file first, so that it is whole or not there.
 
-    How long each took goes into a file of its own: the rows are the same of the same replies.
+    Those of samples that were not asked are left out: they are no answers. How long each took goes into a
+    file of its own: the rows are the same of the same replies.
     """
     part_path, timing_path = path.with_suffix(".part"), path.with_name(TIMING_FILE)
     with (
@@ -374,6 +397,8 @@ def write_rows(path: Path, order: Sequence[str], journal: Journal) -> Rows:
         timing_path.open("w", encoding="utf-8", errors="backslashreplace") as times,
     ):
         for row in journal.rows(journal.keys(order)):
+            if is_unasked(row):
+                continue
             timing = {"id": row["id"], "repetition": row.get("repetition", 0), **row.pop("timing", {})}
             times.write(f"{json.dumps(timing, ensure_ascii=False)}\n")
             file.write(f"{json.dumps(row, ensure_ascii=False)}\n")

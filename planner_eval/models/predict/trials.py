@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,12 +23,15 @@ def score_repetitions(run: PredictedRun, score: Callable[[int | None], Scored]) 
         run: The run.
         score: Scores the answers of a repetition, from 0; None where each sample was asked once.
     """
-    scored = [score(None)] if run.repeat == 1 else [score(repetition) for repetition in range(run.repeat)]
-    return replace(scored[0], trials=_count_trials(scored), spent=_sum_costs(run, scored))
+    answers = {(row["id"], row.get("repetition", 0)) for row in Rows(Path(run.rows))}
+    repetitions = sorted({repetition for _, repetition in answers}) or [0]
+    scored = [score(None if run.repeat == 1 else repetition) for repetition in repetitions]
+    trials = _count_trials(scored, Counter(id for id, _ in answers))
+    return replace(scored[0], trials=trials, spent=_sum_costs(run, scored))
 
 
-def _count_trials(scored: list[Scored]) -> dict[str, TrialReport]:
-    """Of each variant how often each sample is right; a missing answer is wrong."""
+def _count_trials(scored: list[Scored], answer_counts: Mapping[str, int]) -> dict[str, TrialReport]:
+    """Of each variant how often each sample is right, of the times that it was asked."""
     if len(scored) == 1:
         return {}
     reports = {}
@@ -36,7 +39,7 @@ def _count_trials(scored: list[Scored]) -> dict[str, TrialReport]:
         right: Counter[str] = Counter()
         for repetition in scored:
             right.update({row.id: int(row.ok) for row in repetition.reports[variant].rows})
-        tasks = {name: TaskCount(len(scored), count) for name, count in right.items()}
+        tasks = {name: TaskCount(answer_counts[name], count) for name, count in right.items()}
         counts = [(count.trials, count.right) for count in tasks.values()]
         cells = (0, 0, 0, 0)
         reports[variant] = TrialReport(

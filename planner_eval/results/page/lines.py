@@ -14,7 +14,7 @@ from planner_eval.base.text import JsonObject
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.explanation.names import calls_name
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, Spans, structure_lines
-from planner_eval.comparison.turns import TurnComparison, turns_text
+from planner_eval.comparison.turns import TurnComparison, late_text, turns_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.conversation import Message, read_messages
 from planner_eval.reading.dialects.conversations.messages import join_messages
@@ -337,7 +337,7 @@ def conversation_data(
         data["more"] = len(messages) - MAX_MESSAGES
     if turns is not None:
         data["turns"] = turns.data()
-        if said := turns_text(turns):
+        if said := "; ".join(filter(None, (turns_text(turns), late_text(turns)))):
             data["said"] = said
     return {"talk": data}
 

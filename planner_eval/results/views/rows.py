@@ -25,7 +25,7 @@ from planner_eval.comparison.explanation.names import (
 )
 from planner_eval.comparison.matching.order import find_other_order
 from planner_eval.comparison.rows import STATES, Row, Spans, causes_head, row_data, structure_lines
-from planner_eval.comparison.turns import first_wrong_text, turns_text
+from planner_eval.comparison.turns import TurnComparison, first_wrong_text, late_text, turns_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
@@ -108,7 +108,7 @@ MIN_CALLS = 3
 """Fewer calls, of gold, or of both where they have none in common, are no plan to tell another one from."""
 
 MIN_ORDERED_CALLS = 3
-"""So many calls that act have an order that is worth telling."""
+"""So many calls that act have an order that is worth telling; of a conversation one fewer."""
 
 MAX_TURNS_LENGTH = 300
 """The longest line that is told of turns."""
@@ -136,19 +136,33 @@ def explanation(
         mended = f"\n{_readable_calls_text(row)}" if row.mended is not None else ""
         text = f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}"
     else:
-        text = diff_text(row.diff, places=places, structure=structure, named=named, each=each)
-        if row.turns is not None and (by_turn := turns_text(row.turns)):
-            text += f"\n{one_line(printable(by_turn), MAX_TURNS_LENGTH)}"
+        text = diff_text(
+            row.diff, places=places, structure=structure, named=named, each=each, turns=row.turns
+        )
     ran = f"\n{row.in_effect}" if row.effects is not None else ""
     return printable(text + ran) if row.diff is None else text + printable(ran)
 
 
 def diff_text(
-    diff: Diff, *, places: bool = False, structure: bool = False, named: bool = True, each: bool = False
+    diff: Diff,
+    *,
+    places: bool = False,
+    structure: bool = False,
+    named: bool = True,
+    each: bool = False,
+    turns: TurnComparison | None = None,
 ) -> str:
-    """A comparison in full, as :func:`explanation` tells it."""
+    """A comparison in full, as :func:`explanation` tells it; `turns` of a conversation's."""
     habit_lines = make_edit_lines(diff)
     lines = [_headline(diff, habit_lines)]
+    by_turn, late = (
+        [one_line(printable(text), MAX_TURNS_LENGTH) for text in (turns_text(turns), late_text(turns))]
+        if turns is not None
+        else ("", "")
+    )
+    if late and all(edit.gold is None for edit in diff.roots):  # all is done right: then it counts when
+        lines.append(f"  {late}")
+        late = ""
     spans = {"pred": Spans(diff.pred), "gold": Spans(diff.gold)}
     edit_lines = make_edit_lines(diff, each=True) if each else habit_lines
     selected_lines = edit_lines if each else _select_lines(edit_lines)
@@ -160,22 +174,22 @@ def diff_text(
     left = len(diff.edits) - sum(len(line.edits) for line in selected_lines)
     if left:
         lines.append(f"  +{left:,} more (--all)")
-    if order := _order_note(diff):
+    if order := _order_note(diff, MIN_ORDERED_CALLS - (turns is not None)):
         lines.append(f"  {printable(order)}")
     compared = printable(structure_lines(diff, whole=structure, named=named))
-    return "\n".join([*lines, compared] if compared else lines)
+    return "\n".join([*lines, *filter(None, (compared, by_turn, late))])
 
 
-def _order_note(diff: Diff) -> str:
+def _order_note(diff: Diff, least: int) -> str:
     """Which calls that act come in another order than gold's, where nothing but the order tells so.
 
-    It does not count; of plans that differ people want to know it all the same.
+    It does not count; of plans that differ people want to know it all the same, where there are so many.
     """
     matching = diff.matching
     if diff.same or diff.pred.edges or diff.gold.edges or (matching and matching.misplaced):
         return ""
     pairs = [pair for pair in diff.alignment.pairs if not is_lookup(diff.gold.calls[pair[1]])]
-    if len(pairs) < MIN_ORDERED_CALLS or len({diff.gold.calls[gold].tool for _, gold in pairs}) < len(pairs):
+    if len(pairs) < least or len({diff.gold.calls[gold].tool for _, gold in pairs}) < len(pairs):
         return ""
     names = CallNames.of(diff.pred, diff.gold, diff.alignment.pairs)
     texts = [
@@ -252,7 +266,7 @@ def _other_plan_note(diff: Diff) -> str:
     looked_up = sum(is_lookup(pred_calls[position]) for position in diff.alignment.extra)
     if (
         calls < MIN_CALLS
-        or 2 * _count_recognised(diff) >= len(pred_calls) - looked_up
+        or 2 * _count_recognised(diff) >= min(len(pred_calls) - looked_up, calls)
         or right * CALLS_PER_RIGHT_CALL > calls
     ):
         return ""
