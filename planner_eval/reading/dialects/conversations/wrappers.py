@@ -25,10 +25,12 @@ from planner_eval.reading.dialects.conversations.answers import (
     stop_reason_state,
 )
 from planner_eval.reading.dialects.conversations.messages import (
+    BEDROCK_EVENTS,
     CALL_LIST_KEYS,
     format_value,
     is_call,
     is_event,
+    is_message_piece,
 )
 from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS, decode_json
 
@@ -93,6 +95,8 @@ def take_shared(walk: TurnCollector, item: JsonObject) -> None:
 def take_framework(walk: TurnCollector, item: JsonObject) -> None:
     """A message of LangChain's, dumped: ``type`` says who speaks."""
     who = item["type"]
+    if is_message_piece(item):
+        take_event(walk, item)
     if who in ASSISTANT_ROLES:
         keys = ("content", "tool_calls", "additional_kwargs")
         message: JsonObject = {key: item[key] for key in keys if key in item}
@@ -518,6 +522,7 @@ KINDS = tuple(
             ),
             ("raw_item", "OpenAI Agents SDK: an item of a run", dict),
             ("type", "an event of a stream, which is not a complete answer", is_event, take_event),
+            *((key, "an event of a stream of Bedrock's", dict, take_event) for key in BEDROCK_EVENTS),
             (
                 "type",
                 "LangChain: a message, by `model_dump()`",
