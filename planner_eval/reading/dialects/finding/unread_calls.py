@@ -104,9 +104,10 @@ _NAME_ABOVE_FENCE = lazy_pattern(
 """A tool's name that ends a line, and an object in the fence below."""
 
 _ANY_QUOTE = rf"(?:\\?[\"'{_CURLY_QUOTES}])?"
+_ANY_SPACE = r"(?:\s|\\[nrt])*+"
 _UNQUOTED_KEY_CALL = lazy_pattern(
-    rf"(?:\{{\s*+(?!\")|(?m:^)[ \t]*+){_ANY_QUOTE}(?:{'|'.join(NAME_KEYS)}){_ANY_QUOTE}\s*+[:=]\s*+"
-    rf"{_ANY_QUOTE}[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
+    rf"(?:\{{{_ANY_SPACE}(?!\")|(?m:^)[ \t]*+){_ANY_QUOTE}(?:{'|'.join(NAME_KEYS)}){_ANY_QUOTE}\s*+[:=]\s*+"
+    rf"{_ANY_QUOTE}[^\W\d][^{{}}]{{0,200}}?[,;\s]{_ANY_SPACE}"
     rf"{_ANY_QUOTE}(?:{'|'.join(ARGUMENT_KEYS)}){_ANY_QUOTE}\s*+[:=]\s*+[{{\\\"'\[{_CURLY_QUOTES}]"
 )
 """An object of a call whose keys have no quotes, or not JSON's; its brackets may be missing."""
