@@ -176,7 +176,7 @@ _REPLACED = _SIGNS | {""}
 # ---------------------------------------------------------------- the steps
 def _repair_newlines(text: str) -> list[TextEdit]:
     """Line ends, tabs and quotes written with a backslash, in a text that has none of its own."""
-    if text.count("\\n") <= text.count("\n") and _ESCAPED_TEXT.fullmatch(text) is None:
+    if text.count("\\n") <= text.count("\n"):
         return []
     fixes = _unescape(text)
     end = len(text.rstrip())
