@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import Decoded
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import printable
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Plan, may_tell_unread_call
 from planner_eval.reading.dialects.conversations.messages import is_call
 from planner_eval.reading.dialects.dialect import TurnChoice
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
@@ -203,7 +204,25 @@ def read_plan(record: Record, **options: Any) -> Plan:
         source = source.select(options["turn"])
     if record.infer is not False and not options.get("infer"):
         options["infer"] = record.infer
-    return parse(source if record.values is None else Decoded(source, record.values), **options)
+    try:
+        return parse(source if record.values is None else Decoded(source, record.values), **options)
+    except ParseError:
+        named = options.get("dialect") if record.dialect is None else None
+        words = _read_words(source, {**options, "dialect": None}) if named else None
+        if words is None:
+            raise
+        return replace(words, dialect=named)
+
+
+def _read_words(source: Any, options: Mapping[str, Any]) -> Plan | None:
+    """Words without a call, which are no text of the notation that the user named; None of anything else."""
+    if not isinstance(source, str):
+        return None
+    try:
+        plan = parse(source, **options)
+    except ParseError:
+        return None
+    return None if plan.calls or any(map(may_tell_unread_call, plan.diagnostics)) else plan
 
 
 # ----------------------------------------------------------------------

@@ -445,6 +445,10 @@ _DENIAL_WORDS = ("not", "'t", "’t", "able", "hypothetical", "if ", "had ", "we
 """Of which one, in small letters, stands in each denial: a look for them is cheap."""
 _SENTENCE_OR_LINE = lazy_pattern(r"(?:[^.!?\n]++|[.!?](?!\s|\Z))++")
 _SENTENCE_END = lazy_pattern(r"[.!?](?=\s)|\n[ \t]*\n")
+_CLAUSE_START = lazy_pattern(
+    r"\b(?:but|so|hence|thus|therefore|however)\b|,\s(?=(?:I(?:'ll|’ll| will)|let me)\b)", re.I
+)
+"""Where a sentence goes on to what follows from, or stands against, what it said."""
 _REVERSED_FENCE_START = lazy_pattern(r"(?:\s*+\w*+```)?+[\s`]*+")
 """What stands between words and a call, read from its end on: white space, a fence and its label."""
 
@@ -460,12 +464,16 @@ def is_denied(text: str, start: int, end: int) -> bool:
     >>> text = "If I had the city, I would call:\nget_weather(city='Rome')"
     >>> is_denied(text, text.index("get"), len(text)), is_denied("I will call f: f(a=1)", 15, 21)
     (True, False)
+    >>> [is_denied(f"I {words}: f()", 4 + len(words), 8 + len(words)) for words in (
+    ...     "can't see it, so I call", "would ask, but cannot call")]
+    [False, True]
     """
     before = text[max(0, start - 400) : start]
     if _may_deny(before):
         before = before[: len(before) - _REVERSED_FENCE_START.match(before[::-1]).end()]  # type: ignore[union-attr]
         sentence = before[max((m.end() for m in _SENTENCE_END.finditer(before)), default=0) :]
-        if _DENIAL.search(sentence):
+        clause = sentence[max((m.end() for m in _CLAUSE_START.finditer(sentence)), default=0) :]
+        if _DENIAL.search(clause):
             return True
     after = _SENTENCE_OR_LINE.match(text, end, end + 200)
     return after is not None and _may_deny(after[0]) and bool(_DENIAL.search(after[0]))
