@@ -204,11 +204,27 @@ def read_plan(record: Record, **options: Any) -> Plan:
         source = source.select(options["turn"])
     if record.infer is not False and not options.get("infer"):
         options["infer"] = record.infer
+    return parse(source if record.values is None else Decoded(source, record.values), **options)
+
+
+def read_answer(record: Record, **options: Any) -> Plan:
+    """The plan of a record that is a model's answer: one in words alone calls nothing, in any notation.
+
+    Args:
+        record: As for :func:`read_plan`.
+        options: As there.
+
+    Raises:
+        ParseError: as there.
+
+    >>> len(read_answer(Record("p.json", 0, None, "In which city?"), dialect="hermes"))
+    0
+    """
     try:
-        return parse(source if record.values is None else Decoded(source, record.values), **options)
+        return read_plan(record, **options)
     except ParseError:
-        named = options.get("dialect") if record.dialect is None else None
-        words = _read_words(source, {**options, "dialect": None}) if named else None
+        named = options.get("dialect") if record.dialect is None and record.error is None else None
+        words = _read_words(record.source, {**options, "dialect": None}) if named else None
         if words is None:
             raise
         return replace(words, dialect=named)

@@ -591,7 +591,7 @@ KINDS = tuple(
             ),
             *(
                 (key, "a server's text, with the reason why it stops", _is_text_answer, take_text)
-                for key in REASON_KEYS
+                for key in (*REASON_KEYS, "meta_info")
             ),
         ),
     )
