@@ -288,21 +288,35 @@ def blank_observations(text: str) -> str:
 
 
 # ----------------------------------------------------------------------
+_THOUGHT_NAMES = "think|thinking|thought|reasoning|scratchpad|seed:think"
+_THOUGHT_TOKENS = (
+    ("<|thought_start|>", "<|thought_end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"), ("<|channel>thought", "<channel|>"),
+    ("[THINK]", "[/THINK]"), ("\u25c1think\u25b7", "\u25c1/think\u25b7"),
+)  # fmt: skip
+"""What begins and what ends a thought, in models' own tokens."""
 THOUGHT = lazy_pattern(
-    r"<(think|thinking|thought|reasoning|scratchpad)>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)"
-    r"|<\|thought_start\|>(?:[^<]++|<(?!\|thought_end\|>))*+(?:<\|thought_end\|>|\Z)"
-    r"|\[THINK\](?:[^\[]++|\[(?!/THINK\]))*+(?:\[/THINK\]|\Z)"
-    r"|<\|channel\|>analysis<\|message\|>(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+",
+    rf"<({_THOUGHT_NAMES})>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)|"
+    + "".join(
+        rf"{re.escape(start)}(?:[^\{end[0]}]++|(?!{re.escape(end)})\{end[0]})*+(?:{re.escape(end)}|\Z)|"
+        for start, end in _THOUGHT_TOKENS
+    )
+    + r"<\|channel\|>analysis<\|message\|>(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+",
     re.I,
 )
 """A model's thoughts; one that is never closed goes on to the end."""
 
-_THOUGHT_STARTS = ("<th", "<reason", "<scratch", "<|thought", "<|channel", "[think")
+_THOUGHT_STARTS = (
+    "<th", "<reason", "<scratch", "<seed:", "<|thought", "<|channel", "<|start_th", "<|begin_of_th", "[think",
+    "\u25c1think",
+)  # fmt: skip
 """Of which one, in small letters, begins each thought: a look for them is cheap."""
-_THOUGHT_END = lazy_pattern(r"(?:</\w++>|thought_end\|>|\[/THINK\])\Z", re.I)
+_THOUGHT_END = lazy_pattern(
+    rf"(?:</(?:{_THOUGHT_NAMES})>|{'|'.join(re.escape(end) for _, end in _THOUGHT_TOKENS)})\Z", re.I
+)
 TOKEN = lazy_pattern(
     r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
-    r"start_header_id|end_header_id|end)\|>"
+    r"start_header_id|end_header_id|end|assistant)\|>"
     r"|<(?<![\w'\"]<)/?s>(?![\w'\"])|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
 )
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
@@ -356,7 +370,9 @@ def blank_non_answer_text(source: str) -> AnswerText:
     if end:
         text = blank(text[:end]) + text[end:]
         notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", span=(0, end)))
-    thoughtful = (tagged or "[" in text) and any(map(text.lower().__contains__, _THOUGHT_STARTS))
+    thoughtful = (tagged or "[" in text or not text.isascii()) and any(
+        map(text.lower().__contains__, _THOUGHT_STARTS)
+    )
     thoughts = list(THOUGHT.finditer(text)) if thoughtful else []
     for match in thoughts:
         message = f"{match.end() - match.start():,} characters of reasoning were ignored"
@@ -365,7 +381,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
             unclosed = match.start()
     if thoughts:
         text = THOUGHT.sub(_blank_match, text)
-    if tagged or "```" in text or "~~~" in text:
+    if tagged or "```" in text or "~~~" in text or "[TOOL_RESULTS]" in text:
         text = _blank_tool_results(text, notes)
     if ">>> " in text:
         text = _blank_sessions(text, notes)
@@ -412,6 +428,20 @@ def _blank_sessions(text: str, notes: list[Diagnostic]) -> str:
     return _SESSION.sub(keep_input, text)
 
 
+_RESULT_TOKENS = (
+    ("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"), ("<|START_TOOL_RESULT|>", "<|END_TOOL_RESULT|>"),
+    ("<|start|>functions.", "<|end|>"), ("<|im_system|>tool<|im_middle|>", "<|im_end|>"),
+    ("<|start_of_role|>tool", "<|end_of_text|>"), ("<|tool_response|>", "<|end|>"), ("<|tool|>", "<|end|>"),
+    ("<|im_start|>environment", "<|im_end|>"), ("]~b]tool", "[e~["), ("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+    ("<|observation|>", "<|assistant|>"),
+)  # fmt: skip
+"""What begins and what ends the turn of a tool, in the tokens of chat templates."""
+_RESULT_TURN = lazy_pattern(
+    "|".join(
+        rf"{re.escape(start)}(?:[^\{end[0]}]++|(?!{re.escape(end)})\{end[0]})*+(?:{re.escape(end)}|\Z)"
+        for start, end in _RESULT_TOKENS
+    )
+)
 _TOOL_RESULT = lazy_pattern(
     r"(?:(?m:^)[ \t]*+|(?<=</tool_call>)|(?<=</function_calls>))"
     r"<(?P<tag>tool_response|tool_results?|tool_outputs?|function_results?|function_response|observation)>"
@@ -420,24 +450,30 @@ _TOOL_RESULT = lazy_pattern(
     r"[ \t]*+(?P<fence>`{3,}+|~{3,}+)[ \t]*+"
     r"(?P<tool>tool_)?(?:(?:output|result|response)s?|(?(head)(?:text)?+|(?!)))[ \t]*+\n"
     r"(?s:.*?)(?:\n[ \t]*+(?P=fence)|\Z)"
-    r"|(?m:^)[ \t]*+\**+(?P<label>Observations?)\**+[ \t]*+[:\uff1a]"
+    r"|(?m:^)[ \t]*+\**+(?P<label>Observations?|OBSERVATION)\**+[ \t]*+[:\uff1a]"
     r"(?:[^\n]++|\n(?![ \t]*+(?:\**+(?:Thoughts?|Code|Question|Final Answer)\**+[ \t]*+[:\uff1a]|```|~~~"
     r"|<(?:\w{1,20}_)?(?:code|calls?)>)))*+"
 )
 """What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
 
 _RESULT_SIGNS = (
-    "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "```tool_", "~~~tool_",
-    "```output", "```result", "```response", "~~~output", "~~~result", "~~~response", "Output", "Result",
+    "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "OBSERVATION", "```tool_",
+    "~~~tool_", "```output", "```result", "```response", "~~~output", "~~~result", "~~~response", "Output",
+    "Result",
 )  # fmt: skip
 """Of which one stands in each."""
 
-_CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|<end_code>")
+_CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|</execute>|<end_code>")
 """What ends or begins code; a label or a plain fence after none of these may be the model's own."""
 
 
 def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
     """A text without what tools gave between the calls; values of calls are left as they are."""
+    if any(start in text for start, _ in _RESULT_TOKENS):
+        first = _RESULT_TURN.search(text)
+        assert first is not None
+        notes.append(Diagnostic("find.turn", "what a tool gave was ignored", "info", span=first.span()))
+        text = _RESULT_TURN.sub(_blank_match, text)
     if not any(map(text.__contains__, _RESULT_SIGNS)):
         return text
     code = _CODE_BEFORE.search(text)

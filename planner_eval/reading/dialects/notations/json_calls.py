@@ -126,6 +126,8 @@ def read_call(
         else:
             message = f"call {position + 1} has other keys, not read: {outer_key!r}"
             notes.append(Diagnostic("shape.ignored", message, "warning", position))
+    if argument_key is None and inner is not item:
+        _refuse_unknown(inner, name_key, position, text)
     content = inner[argument_key] if argument_key else {}
     if isinstance(content, str) and item.get("type") in _FREE_TEXT_TYPES:
         content = {"input": content}
@@ -242,6 +244,13 @@ def _name_key(item: JsonObject, inner: JsonObject, position: int, notes: list[Di
     if type(item) is RepeatedKeyDict or type(inner) is RepeatedKeyDict:
         _note_repeats(item, inner, position, notes, text)
     return key
+
+
+def _refuse_unknown(inner: JsonObject, name_key: str, position: int, text: str) -> None:
+    """Refuse the object of a call that has no arguments and other keys, which may be them."""
+    known = (*CALL_METADATA_KEYS, "description", "strict", name_key)
+    if any(value is not None for key, value in inner.items() if key not in known):
+        raise _call_error(f"is not a call: {_describe_missing(inner, name_key)}", position, inner, text)
 
 
 def _call_error(what: str, position: int, inner: JsonObject, text: str) -> ParseError:
