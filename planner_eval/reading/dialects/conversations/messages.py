@@ -431,6 +431,8 @@ def is_streamed(item: Any) -> bool:
         return False
     if item.get("object") == "chat.completion.chunk" or ("type" in item and is_event(item)):
         return True
+    if item.get("done") is False and "created_at" in item:  # of Ollama
+        return True
     if (item and item.keys() <= {*BEDROCK_EVENTS, "metadata"}) or is_message_piece(item):
         return True
     choices = item.get("choices")

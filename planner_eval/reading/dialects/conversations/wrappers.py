@@ -31,6 +31,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_call,
     is_event,
     is_message_piece,
+    is_streamed,
 )
 from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS, decode_json
 
@@ -310,6 +311,8 @@ def take_converse(walk: TurnCollector, item: JsonObject) -> None:
 
 def take_alone(walk: TurnCollector, item: JsonObject) -> None:
     """An answer that holds one message (Ollama), or that is one without a role."""
+    if is_streamed(item):
+        take_event(walk, item)
     message = item["message"] if isinstance(item.get("message"), dict) else item
     walk.said(message, answer_state(item))
 
