@@ -25,15 +25,18 @@ from planner_eval.reading.dialects.conversations.answers import (
     stop_reason_state,
 )
 from planner_eval.reading.dialects.conversations.messages import (
-    BEDROCK_EVENTS,
     CALL_LIST_KEYS,
     format_value,
     is_call,
+)
+from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS, decode_json
+from planner_eval.reading.dialects.conversations.streams import (
+    BEDROCK_EVENTS,
+    STREAM_PIECE_MESSAGE,
     is_event,
     is_message_piece,
     is_streamed,
 )
-from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS, decode_json
 
 if TYPE_CHECKING:
     from planner_eval.reading.dialects.conversations.turns import TurnCollector
@@ -54,10 +57,6 @@ TEXT_KEYS = ("generated_text", "output_text", "text", "completion", "response", 
 FRAMEWORK_ROLES = ASSISTANT_ROLES | TOOL_ROLES | OTHER_ROLES
 _HOSTED_CALL_SUFFIX = "_call"
 """How the types end of the calls of an API's own tools, which name no tool of the user's."""
-
-JOIN_ADVICE = "join the pieces into one message first, or ask without streaming"
-STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a complete answer: {JOIN_ADVICE}"
-"""What is said of an event of a stream."""
 
 TakeFunction = Callable[["TurnCollector", JsonObject], None]
 
