@@ -388,9 +388,13 @@ def _if_present(field: str | None, records: Iterable[Any]) -> str | None:
 
 def _are_stream_pieces(items: Iterable[Item]) -> bool:
     """Whether items are the pieces of a stream, of which there are several; Ollama's last says that it is."""
-    *pieces, last = [item.data for item in items] or [None]
-    is_end = is_streamed(last) or (isinstance(last, dict) and last.get("done") is True)
-    return bool(pieces) and is_end and all(map(is_streamed, pieces))
+    count, remaining = 0, iter(items)
+    for item in remaining:
+        if not is_streamed(item.data):
+            is_end = isinstance(item.data, dict) and item.data.get("done") is True
+            return count > 0 and is_end and next(remaining, None) is None
+        count += 1
+    return count > 1
 
 
 def _plan_holding_records(items: Iterable[Item]) -> Iterator[JsonObject]:
