@@ -39,7 +39,7 @@ from planner_eval.reading.files.record import (
     JoinedTurns,
     Record,
     pair_name,
-    read_plan,
+    read_answer,
     read_repaired_plan,
 )
 from planner_eval.reading.files.trials import label_trials
@@ -222,7 +222,7 @@ class Evaluation(NamedTuple):
         pred, gold = pair
         name = pair_name(position, pred, gold, gold_named=self.gold_named)
         how = {"dialect": self.pred_dialect, "compute": self.compute}
-        read_pred = partial(_try_read, read_plan, pred, ParseError, **how)
+        read_pred = partial(_try_read, read_answer, pred, ParseError, **how)
         pred_reading = read_pred(repair=self.repair)
         cut_plan = (
             pred_reading.found if pred_reading.found is not None and is_cut(pred_reading.found) else None
@@ -231,7 +231,7 @@ class Evaluation(NamedTuple):
             pred_reading = read_pred()
         same_text = self.gold_dialect == self.pred_dialect and _is_same_text(pred, gold, pred_reading.found)
         how = {"dialect": self.gold_dialect, "compute": self.compute}
-        shared_plan = pred_reading.found if same_text else None
+        shared_plan = pred_reading.found if same_text and pred_reading.found else None
         gold_reading = _try_read(read_gold, gold, (ParseError, InputError), known=shared_plan, **how)
         return PairReading(name, pred, gold, pred_reading, gold_reading, cut_plan)
 

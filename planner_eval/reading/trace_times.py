@@ -29,6 +29,8 @@ from planner_eval.reading.dialects.conversations.spans import (
 from planner_eval.reading.dialects.conversations.traces import spans_of
 from planner_eval.reading.dialects.conversations.turns import Turn, read_conversation
 from planner_eval.reading.dialects.read import parse
+from planner_eval.reading.files.fields import ABSENT
+from planner_eval.reading.files.frameworks import parse_literal
 
 
 class Span(NamedTuple):
@@ -201,9 +203,11 @@ def describe_failure(call: Call) -> str | None:
 def _find_error(result: Any) -> Any:
     """The part of a tool's answer that says that the call failed; None where none does."""
     if isinstance(result, str):
-        text = decode_attribute(result)
-        if text is not result:
-            return _find_error(text)
+        data = decode_attribute(result)
+        if data is result and result.startswith("{"):  # as str() writes an object
+            data = parse_literal(result)
+        if data is not result and data is not ABSENT:
+            return _find_error(data)
         return result if _FAILURE.match(result) else None
     if isinstance(result, list):
         return _find_error(result[0]) if len(result) == 1 else None
@@ -214,7 +218,8 @@ def _find_error(result: Any) -> Any:
     error = result.get("error")
     if error and not isinstance(error, float) and not (isinstance(error, str) and _NO_ERROR.fullmatch(error)):
         return error if isinstance(error, str) else result
-    return result if str(result.get("status")).lower() == "error" or result.get("isError") is True else None
+    marked = result.get("isError") is True or result.get("is_error") is True
+    return result if marked or str(result.get("status")).lower() == "error" else None
 
 
 _WRAPPING_KEYS = ("result", "output")

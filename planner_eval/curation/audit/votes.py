@@ -23,7 +23,7 @@ from planner_eval.plan.model import Plan, Value, map_leaves
 from planner_eval.reading.files.context import ROWS_FILE
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import pair, prefix_ids_by_file, warn_doubtful_pairing
-from planner_eval.reading.files.record import Record, read_plan, read_repaired_plan
+from planner_eval.reading.files.record import Record, read_answer, read_repaired_plan
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.findings import Confidence, GoldFinding
 from planner_eval.results.runs.folder import changed_input, inputs_of
@@ -428,7 +428,7 @@ class _Voter:
         how = self._given.reading
         options = {"dialect": how.dialect, "compute": how.compute}
         try:
-            return read_plan(record, **options)
+            return read_answer(record, **options)
         except ParseError as error:
             return None if how.repair is False else read_repaired_plan(record, error, **options)
 

@@ -51,7 +51,9 @@ _LOOSE_JSON_TOKENS = (
     Branch("comment", r"//[^\n]*+|\#[^\n]*+"),
     Branch("missing_comma", r"\}(?=\s*+\{)"),
 )
-_ESCAPES = lazy_pattern(r"\\(.)|\"|\n|\t", re.S)
+_PYTHON_ESCAPE = r"\\[xU](?P<code>(?<=x)[\da-fA-F]{2}|(?<=U)00(?:0[\da-fA-F]|10)[\da-fA-F]{4})"
+_PYTHON_ESCAPES = lazy_pattern(_PYTHON_ESCAPE)
+_ESCAPES = lazy_pattern(rf"{_PYTHON_ESCAPE}|\\(?P<mark>.)|\"|\n|\t", re.S)
 _CONTROL = lazy_pattern(r"[\n\t\r]")
 _CONTROL_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _MARKDOWN_ESCAPE = lazy_pattern(r"\\(?=[_*\[\]#~<>])")
@@ -66,7 +68,9 @@ _DOUBLE_QUOTED = lazy_pattern(
 )
 _QUOTES_TO_ESCAPE = lazy_pattern(rf"(\\\")|(?<!\\)'(?={_VALUE_END})")
 """What is written otherwise between single quotes: an escaped double quote, and what looks like an end."""
-_ESCAPED_NEWLINES = lazy_pattern(r"(?<!\\\\)\\(?:\\\\)*+(?:(n)|(\")|(t))")
+_ESCAPED_SIGN = lazy_pattern(r"\\([\"nt\\])")
+_ESCAPED_TEXT = lazy_pattern(r"(?:[^\"'\\]++|(?<=\w)'(?=\w)|\\[nt])*+\\\"(?:[^\"\\]++|\\.)*+", re.S)
+"""A text of which each quote has a backslash, the first of all."""
 
 
 class RepairedText(NamedTuple):
@@ -148,6 +152,7 @@ def _words(text: str) -> list[str]:
     if "#" in text or "//" in text:
         text = _COMMENT.sub("", text)
     if "\\" in text:
+        text = _PYTHON_ESCAPES.sub(_json_escape, text)
         text = _ESCAPED_LINE_END.sub(" ", _MARKDOWN_ESCAPE.sub("", text))
     words = _WORD.findall(text)
     return (
@@ -173,14 +178,33 @@ def _repair_newlines(text: str) -> list[TextEdit]:
     """Line ends, tabs and quotes written with a backslash, in a text that has none of its own."""
     if text.count("\\n") <= text.count("\n"):
         return []
-    fixes = [
-        TextEdit(m.start(), m.end(), "\n" if m[1] else '"' if m[2] else "\t", "escaped_newline")
-        for m in _ESCAPED_NEWLINES.finditer(text)
-    ]
+    fixes = _unescape(text)
     end = len(text.rstrip())
     if text[:end].endswith('\\n"') and len(re.findall(r'(?<!\\)"', text)) % 2:  # the end of a quoted text
         fixes.append(TextEdit(end - 1, end, "", "escaped_newline"))
     return fixes
+
+
+def _unescape(text: str) -> list[TextEdit]:
+    """What makes a text of its JSON encoding; where no quote was encoded, a backslash stands for itself."""
+    encoded = '\\"' in text
+    signs = {"n": "\n", "t": "\t"}
+    return [
+        TextEdit(m.start(), m.end(), signs.get(m[1], m[1]), "escaped_newline")
+        for m in _ESCAPED_SIGN.finditer(text)
+        if encoded or m[1] != "\\"
+    ]
+
+
+def decode_once(view: TextView) -> RepairedText | None:
+    r"""A text that was encoded as JSON, without its quotes, as it was before; None of any other.
+
+    >>> decode_once(TextView(r'{\n  \"name\": \"f\"}')).view.text
+    '{\n  "name": "f"}'
+    """
+    if '\\"' not in view.text or _ESCAPED_TEXT.fullmatch(view.text) is None:
+        return None
+    return _apply(view, _unescape(view.text), ())
 
 
 def _repair_markdown(text: str) -> list[TextEdit]:
@@ -250,12 +274,18 @@ def _repair_control_characters(text: str, offset: int) -> list[TextEdit]:
         TextEdit(offset + m.start(), offset + m.end(), _CONTROL_ESCAPES[m.group()], "control_character")
         for m in (() if text.isprintable() else _CONTROL.finditer(text))
     ]
-    if "\\'" not in text:
-        return fixes
-    for match in _ESCAPES.finditer(text):
-        if match[1] == "'":
-            fixes.append(TextEdit(offset + match.start(), offset + match.start() + 1, "", "quotes"))
+    for match in _ESCAPES.finditer(text) if "\\" in text else ():
+        start, end = offset + match.start(), offset + match.end()
+        if match["code"]:
+            fixes.append(TextEdit(start, end, _json_escape(match), "quotes"))
+        elif match["mark"] == "'":
+            fixes.append(TextEdit(start, start + 1, "", "quotes"))
     return sorted(fixes, key=lambda fix: fix.start)
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    """What Python's repr writes as a code, as JSON writes it."""
+    return json.dumps(chr(int(match["code"], 16)))[1:-1]
 
 
 def _repair_quotes(text: str, offset: int) -> list[TextEdit]:
@@ -268,9 +298,11 @@ def _repair_quotes(text: str, offset: int) -> list[TextEdit]:
             fixes.append(TextEdit(start, end, '\\"', "quotes"))
         elif mark in "\n\t":
             fixes.append(TextEdit(start, end, "\\n" if mark == "\n" else "\\t", "control_character"))
-        elif match[1] == "'":
+        elif match["code"]:
+            fixes.append(TextEdit(start, end, _json_escape(match), "quotes"))
+        elif match["mark"] == "'":
             fixes.append(TextEdit(start, end, "'", "quotes"))
-        elif match[1] not in '"\\/bfnrtu':
+        elif match["mark"] not in '"\\/bfnrtu':
             fixes.append(TextEdit(start, start, "\\", "quotes"))
     fixes.append(TextEdit(offset + len(text) - 1, offset + len(text), '"', "quotes"))
     return fixes

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 from planner_eval.base.errors import InputError, ParseError, strip_traceback
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JsonObject
-from planner_eval.reading.dialects.conversations.messages import is_streamed
-from planner_eval.reading.dialects.conversations.wrappers import JOIN_ADVICE
+from planner_eval.reading.dialects.conversations.streams import JOIN_ADVICE, is_streamed
 from planner_eval.reading.files.broken_json import find_id
 from planner_eval.reading.files.fields import (
+    ABSENT,
     CALL_LIST_FIELDS,
     EXPECTED_CONTENT,
     FIELD_OPTION,
@@ -29,7 +29,7 @@ from planner_eval.reading.files.fields import (
     id_text,
     value_at,
 )
-from planner_eval.reading.files.frameworks import most_common_framework
+from planner_eval.reading.files.frameworks import most_common_framework, parse_literal
 from planner_eval.reading.files.record import VERDICT_FIELDS, Record
 from planner_eval.reading.files.shapes import (
     ChosenFields,
@@ -117,11 +117,16 @@ def detect_form(records: Iterable[tuple[int, Mapping[str, Any]]], field: str) ->
 def calls_by_tool(value: Any) -> list[tuple[str, JsonObject]] | None:
     """The calls of a plan that are objects from a tool's name to its arguments; None where one is not.
 
-    >>> calls_by_tool([{"f": {"a": [1]}}])
-    [('f', {'a': [1]})]
+    Args:
+        value: The plan as data, or as the text of a cell that holds it.
+
+    >>> calls_by_tool([{"f": {"a": [1]}}]), calls_by_tool("[{'f': {'a': [1]}}]")
+    ([('f', {'a': [1]})], [('f', {'a': [1]})])
     """
     calls = []
-    for call in value if isinstance(value, list) else [] if value is None else [value]:
+    value = _cell_data(value)
+    for item in value if isinstance(value, list) else [] if value is None else [value]:
+        call = _cell_data(item)
         if not isinstance(call, dict) or len(call) != 1:
             return None
         ((name, arguments),) = call.items()
@@ -129,6 +134,14 @@ def calls_by_tool(value: Any) -> list[tuple[str, JsonObject]] | None:
             return None
         calls.append((name, arguments))
     return calls
+
+
+def _cell_data(value: Any) -> Any:
+    """A value, or the data whose text it is: a cell of a table holds no other."""
+    if not (isinstance(value, str) and value.lstrip().startswith(("[", "{"))):
+        return value
+    data = parse_literal(value)
+    return value if data is ABSENT else data
 
 
 class ExpandedCalls(NamedTuple):
@@ -374,11 +387,12 @@ def _if_present(field: str | None, records: Iterable[Any]) -> str | None:
 
 
 def _are_stream_pieces(items: Iterable[Item]) -> bool:
-    """Whether items are the pieces of a stream, of which there are several."""
-    count = 0
-    for item in items:
+    """Whether items are the pieces of a stream, of which there are several; Ollama's last says that it is."""
+    count, remaining = 0, iter(items)
+    for item in remaining:
         if not is_streamed(item.data):
-            return False
+            is_end = isinstance(item.data, dict) and item.data.get("done") is True
+            return count > 0 and is_end and next(remaining, None) is None
         count += 1
     return count > 1
 

@@ -11,6 +11,7 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.resources import read
 from planner_eval.base.text import JsonObject
 from planner_eval.reading.dialects.conversations.spans import PARENT_KEYS
+from planner_eval.reading.dialects.repairs import parse_json
 from planner_eval.reading.files.fields import (
     ABSENT,
     WHOLE_RECORD,
@@ -236,7 +237,7 @@ def _read_cell(value: Any) -> Any:
     """What stands in a cell of a table: a list as Python's `csv` writes it is the list."""
     if not isinstance(value, str) or value[:1] != "[" or value[-1:] != "]":
         return value
-    parsed = _parse_literal(value)
+    parsed = parse_literal(value)
     return parsed if isinstance(parsed, list) else value
 
 
@@ -374,14 +375,17 @@ def _span_call(element: JsonObject, name: str, arguments: str, output: str = "")
 
 def _parse_arguments(text: str) -> JsonObject:
     """Arguments that stand in a text, as JSON or as Python writes them; else the text as the one argument."""
-    parsed = _parse_literal(text)
+    parsed = parse_literal(text)
     return parsed if isinstance(parsed, dict) else {"input": text}
 
 
-def _parse_literal(text: str) -> Any:
+def parse_literal(text: str) -> Any:
     """The data that a text is, as JSON or as Python writes it; ABSENT where it is none."""
     from planner_eval.reading.dialects.programs.syntax import NotDataError, read_literal
 
+    data = parse_json(text)
+    if data is not None:
+        return data
     try:
         return read_literal(text) if len(text) <= _MAX_LITERAL_LENGTH else ABSENT
     except NotDataError:

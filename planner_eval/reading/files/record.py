@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import Decoded
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import printable
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Plan, may_tell_unread_call
 from planner_eval.reading.dialects.conversations.messages import is_call
 from planner_eval.reading.dialects.dialect import TurnChoice
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
@@ -204,6 +205,40 @@ def read_plan(record: Record, **options: Any) -> Plan:
     if record.infer is not False and not options.get("infer"):
         options["infer"] = record.infer
     return parse(source if record.values is None else Decoded(source, record.values), **options)
+
+
+def read_answer(record: Record, **options: Any) -> Plan:
+    """The plan of a record that is a model's answer: one in words alone calls nothing, in any notation.
+
+    Args:
+        record: As for :func:`read_plan`.
+        options: As there.
+
+    Raises:
+        ParseError: as there.
+
+    >>> len(read_answer(Record("p.json", 0, None, "In which city?"), dialect="hermes"))
+    0
+    """
+    try:
+        return read_plan(record, **options)
+    except ParseError:
+        named = options.get("dialect") if record.dialect is None and record.error is None else None
+        words = _read_words(record.source, {**options, "dialect": None}) if named else None
+        if words is None:
+            raise
+        return replace(words, dialect=named)
+
+
+def _read_words(source: Any, options: Mapping[str, Any]) -> Plan | None:
+    """Words without a call, which are no text of the notation that the user named; None of anything else."""
+    if not isinstance(source, str):
+        return None
+    try:
+        plan = parse(source, **options)
+    except ParseError:
+        return None
+    return None if plan.calls or any(map(may_tell_unread_call, plan.diagnostics)) else plan
 
 
 # ----------------------------------------------------------------------

@@ -360,7 +360,9 @@ REASON_KEYS = (
     "stop_type",
 )  # fmt: skip
 """Keys under which an answer says why it stops."""
-METADATA_KEYS = ("response_metadata", "responseMetadata", "generation_info", "additional_kwargs", "details")
+METADATA_KEYS = (
+    "response_metadata", "responseMetadata", "generation_info", "additional_kwargs", "details", "meta_info",
+)  # fmt: skip
 """Keys under which a message holds what the API said of it."""
 STATE_KEYS = frozenset({*REASON_KEYS, *METADATA_KEYS, "refusal", "error"})
 """All keys under which an answer may say that it is not whole."""
@@ -398,6 +400,8 @@ def stop_reason_state(value: Any, key: str) -> AnswerState | None:
     "the answer was cut off: finishReason is 'MAX_TOKENS'"
     >>> stop_reason_state("stop", "finish_reason")
     """
+    if isinstance(value, dict):  # of SGLang
+        value = value.get("type")
     if not isinstance(value, str):
         return None
     stop_reason = value.rpartition(".")[2].lower()  # an enumeration's member may be written with its class

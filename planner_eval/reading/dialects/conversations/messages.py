@@ -375,36 +375,6 @@ def _is_non_call(data: JsonObject) -> bool:
     )
 
 
-_EVENTS = frozenset({
-    "message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta",
-    "content_block_stop",
-})  # fmt: skip
-
-
-def is_event(item: JsonObject) -> bool:
-    """Whether an object that has a type is an event of a stream."""
-    kind = item["type"]
-    if not isinstance(kind, str):
-        return False
-    return kind in _EVENTS or (kind.startswith("response.") and not isinstance(item.get("response"), dict))
-
-
-def is_streamed(item: Any) -> bool:
-    """Whether an object is a piece of a stream.
-
-    >>> is_streamed({"choices": [{"delta": {"content": "I"}}]}), is_streamed({"choices": []})
-    (True, False)
-    """
-    if not isinstance(item, dict):
-        return False
-    if item.get("object") == "chat.completion.chunk" or ("type" in item and is_event(item)):
-        return True
-    choices = item.get("choices")
-    return isinstance(choices, list) and any(
-        isinstance(choice, dict) and "delta" in choice for choice in choices
-    )
-
-
 def join_messages(data: Any) -> Any:
     """The messages of a conversation whose turns are lists of them, as BFCL's; other data as it is.
 

@@ -43,6 +43,7 @@ from planner_eval.reading.dialects.conversations.spans import decode_json, messa
 from planner_eval.reading.dialects.conversations.wrappers import (
     find_take_function,
     may_be_conversation,
+    take_event,
     wrong_shape_error,
 )
 from planner_eval.reading.dialects.detect import detect_data, may_hold_call
@@ -156,9 +157,14 @@ class TurnCollector:
 
     def all(self, items: list[Any]) -> None:
         """Take the messages, items or answers of a list."""
+        last: Any = None
         for item in items:
             if not isinstance(item, dict):
                 raise wrong_shape_error(item, "a message: an object with a role and content")
+            piece = (item.get("type"), item.get("id"))
+            if piece[0] == "AIMessageChunk" and piece == last:
+                take_event(self, item)
+            last = piece
             self.take(item)
 
     def take(self, item: JsonObject) -> None:

@@ -28,9 +28,15 @@ from planner_eval.reading.dialects.conversations.messages import (
     CALL_LIST_KEYS,
     format_value,
     is_call,
-    is_event,
 )
 from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS, decode_json
+from planner_eval.reading.dialects.conversations.streams import (
+    BEDROCK_EVENTS,
+    STREAM_PIECE_MESSAGE,
+    is_event,
+    is_message_piece,
+    is_streamed,
+)
 
 if TYPE_CHECKING:
     from planner_eval.reading.dialects.conversations.turns import TurnCollector
@@ -51,10 +57,6 @@ TEXT_KEYS = ("generated_text", "output_text", "text", "completion", "response", 
 FRAMEWORK_ROLES = ASSISTANT_ROLES | TOOL_ROLES | OTHER_ROLES
 _HOSTED_CALL_SUFFIX = "_call"
 """How the types end of the calls of an API's own tools, which name no tool of the user's."""
-
-JOIN_ADVICE = "join the pieces into one message first, or ask without streaming"
-STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a complete answer: {JOIN_ADVICE}"
-"""What is said of an event of a stream."""
 
 TakeFunction = Callable[["TurnCollector", JsonObject], None]
 
@@ -93,6 +95,8 @@ def take_shared(walk: TurnCollector, item: JsonObject) -> None:
 def take_framework(walk: TurnCollector, item: JsonObject) -> None:
     """A message of LangChain's, dumped: ``type`` says who speaks."""
     who = item["type"]
+    if is_message_piece(item):
+        take_event(walk, item)
     if who in ASSISTANT_ROLES:
         keys = ("content", "tool_calls", "additional_kwargs")
         message: JsonObject = {key: item[key] for key in keys if key in item}
@@ -306,6 +310,8 @@ def take_converse(walk: TurnCollector, item: JsonObject) -> None:
 
 def take_alone(walk: TurnCollector, item: JsonObject) -> None:
     """An answer that holds one message (Ollama), or that is one without a role."""
+    if is_streamed(item):
+        take_event(walk, item)
     message = item["message"] if isinstance(item.get("message"), dict) else item
     walk.said(message, answer_state(item))
 
@@ -518,6 +524,7 @@ KINDS = tuple(
             ),
             ("raw_item", "OpenAI Agents SDK: an item of a run", dict),
             ("type", "an event of a stream, which is not a complete answer", is_event, take_event),
+            *((key, "an event of a stream of Bedrock's", dict, take_event) for key in BEDROCK_EVENTS),
             (
                 "type",
                 "LangChain: a message, by `model_dump()`",
@@ -586,7 +593,7 @@ KINDS = tuple(
             ),
             *(
                 (key, "a server's text, with the reason why it stops", _is_text_answer, take_text)
-                for key in REASON_KEYS
+                for key in (*REASON_KEYS, "meta_info")
             ),
         ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import dropwhile, islice
 from typing import Any
 
 from planner_eval.base.errors import AnswerError
@@ -518,8 +518,11 @@ def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Di
     if not turns:
         return text
     text_start = _find_answer_start(text)
-    later = [m for m in turns if m.start() > text_start and TOKEN.sub("", text[: m.start()]).strip()]
-    turn = next((m for m in later if may_hold_call(text[: m.start()]) or not _is_own(text, m)), None)
+    later = dropwhile(
+        lambda m: m.start() <= text_start or not TOKEN.sub("", text[: m.start()]).strip(), turns
+    )
+    last = max((m.start() for m in _ASSISTANT_HEADER.finditer(text)), default=-1)
+    turn = next((m for m in later if may_hold_call(text[: m.start()]) or not _is_own(text, m, last)), None)
     if turn is not None:
         header, span = repr(turn.group().strip()[:30]), (turn.start(), len(text))
         notes.append(Diagnostic("find.turn", f"{LATER_TURN} {header} was ignored", "info", span=span))
@@ -538,11 +541,11 @@ def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Di
     return "".join([*pieces, text[offset:]])
 
 
-def _is_own(text: str, header: re.Match[str]) -> bool:
-    """Whether the assistant goes on after a header, which is its own, or a line of its words."""
+def _is_own(text: str, header: re.Match[str], last: int) -> bool:
+    """Whether the assistant goes on after a header: its own, or a line of its words after its last header."""
     if _ASSISTANT_HEADER.match(text, header.start()):
         return True
-    return header.group().lstrip()[0] not in "<#ua" and not _ASSISTANT_HEADER.search(text, header.end())
+    return header.group().lstrip()[0] not in "<#ua" and last < header.end()
 
 
 _ASSISTANT_HEADER = lazy_pattern(

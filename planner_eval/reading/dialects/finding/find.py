@@ -65,7 +65,7 @@ from planner_eval.reading.dialects.finding.unread_calls import (
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.program import Variables, connect_calls, shift_names
 from planner_eval.reading.dialects.programs.syntax import MAX_PARSED_CHARS, is_long_program
-from planner_eval.reading.dialects.repairs import RepairedText, repairs
+from planner_eval.reading.dialects.repairs import RepairedText, decode_once, repairs
 
 
 def find_plan(
@@ -92,6 +92,13 @@ def find_plan(
     >>> found.dialect, [call.name for call in found.raw.calls]
     ('json', ['f'])
     """
+    encoded = decode_once(TextView(source)) if repair else None
+    for view, notes in ((TextView(source), ()), encoded) if encoded else ():
+        with suppress(ParseError):
+            found = find_plan(view.text, limits, located=located)
+            if found.raw.calls:
+                raw = view.place(found.raw)
+                return found._replace(raw=raw._replace(notes=(*raw.notes, *notes)))
     search = _new_search(source, limits, repair=repair, located=located)
     if values is not None:
         search.reader.decoded = source.strip(JSON_WHITESPACE), values or None

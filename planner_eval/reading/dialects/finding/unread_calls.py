@@ -89,24 +89,26 @@ _MENTION_BEFORE_CALL = lazy_pattern(
 _FIRST_KEY = rf"\{{\s*+(?:\\?[\"'{_CURLY_QUOTES}]\w|[^\W\d]\w*+:)"
 _OPENED_OBJECT = lazy_pattern(_FIRST_KEY)
 _NAME_BEFORE_OBJECT = lazy_pattern(
-    rf"(?<![^\s*`|(])({_TOOL_NAME})(?:\*\*|__|`)?[ \t]*+"
-    rf"(?:[-\u2013\u2014|\u2192]{{1,2}}>?|{_COLON}|=>|with(?: (?:the )?(?:arguments|input))?:?|\()?"
+    rf"(?<![^\s*`|('\"\[])({_TOOL_NAME})(?:\*\*|__|[`\]]|['\"](?= with))?[ \t]*+"
+    rf"(?:[-\u2013\u2014|\u2192]{{1,2}}>?|{_COLON}|=>|\("
+    r"|(?i:with)(?: (?:the )?(?:arg(?:ument)?s|input|parameters))?:?)?"
     rf"[ \t]*+`?{_FIRST_KEY}"
 )
 """A name and an object on one line."""
 _COMPOUND_NAME = lazy_pattern(_COMPOUND_TOOL_NAME)
 
 _NAME_ABOVE_FENCE = lazy_pattern(
-    rf"(?m:^)[ \t>]*+(?:[\w #.\-]{{1,30}}[:.)][ \t]*+)?"
+    rf"(?m:^)[ \t>#]*+(?:[\w #.\-]{{1,30}}[:.)][ \t]*+)?"
     rf"(?:\*\*|`)?({_COMPOUND_TOOL_NAME})(?:\*\*|`)?[ \t]*+:?\s*+"
     r"```(?:json)?\s*+\{\s*+[\"'}]"
 )
 """A tool's name that ends a line, and an object in the fence below."""
 
 _ANY_QUOTE = rf"(?:\\?[\"'{_CURLY_QUOTES}])?"
+_ANY_SPACE = r"(?:\s|\\[nrt])*+"
 _UNQUOTED_KEY_CALL = lazy_pattern(
-    rf"(?:\{{\s*+(?!\")|(?m:^)[ \t]*+){_ANY_QUOTE}(?:{'|'.join(NAME_KEYS)}){_ANY_QUOTE}\s*+[:=]\s*+"
-    rf"{_ANY_QUOTE}[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
+    rf"(?:\{{{_ANY_SPACE}(?!\")|(?m:^)[ \t]*+){_ANY_QUOTE}(?:{'|'.join(NAME_KEYS)}){_ANY_QUOTE}\s*+[:=]\s*+"
+    rf"{_ANY_QUOTE}[^\W\d][^{{}}]{{0,200}}?[,;\s]{_ANY_SPACE}"
     rf"{_ANY_QUOTE}(?:{'|'.join(ARGUMENT_KEYS)}){_ANY_QUOTE}\s*+[:=]\s*+[{{\\\"'\[{_CURLY_QUOTES}]"
 )
 """An object of a call whose keys have no quotes, or not JSON's; its brackets may be missing."""
@@ -116,12 +118,19 @@ _TOOL_DEFINITION = lazy_pattern(_DEFINITION_WORDS)
 """What the definition of a tool has."""
 
 _NAME_AND_ARGUMENT_LINES = lazy_pattern(
-    r"(?m:^)[ \t>*#\-]*+(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?(?: \d{1,3})?"
-    rf"\**+\s*+{_COLON}\**+[ \t]*+`?{_NOT_NO_TOOL}{_TOOL_NAME}`?[ \t]*+\n\s*+[>*#\-]*+[ \t*]*+"
+    r"(?m:^)[ \t>*#\-]*+(?i:(?:us|call|execut|invok|suggest)(?:ing|ed) )?+(?i:tool|function|action|api)"
+    r"(?i:[ _]?(?:name|call))?(?: \d{1,3}| \([^()\n]*\))?"
+    rf"\**+\s*+{_COLON}\**+[ \t]*+`?{_NOT_NO_TOOL}{_TOOL_NAME}[`*]?[ \t*]*+\n\s*+[>*#\-]*+[ \t*]*+"
     r"(?i:(?:(?:tool|function|action|api)[ _]?)?(?:inputs?|arguments?|args|parameters?|params))"
     rf"(?: \d{{1,3}})?\**+\s*+{_COLON}"
 )
 """A line that names a tool, and below it one of its arguments."""
+
+_LISTED_CALLS = lazy_pattern(
+    rf"\\?\"tool_calls\\?\"\s*+:\s*+\[\s*+\{{|(?m:^)Tool Calls:\n[ \t]++{_NOT_NO_TOOL}{_TOOL_NAME} \("
+)
+"""A message that lists calls, in a line of a log, as JSON or as LangChain prints it."""
+_COLOURS = lazy_pattern(r"\x1b\[[\d;]*+m")
 
 _API_LINES = lazy_pattern(r"(?m:^)API:[ \t]*+\n\s*+-")
 """CallNavi's plan in YAML, which would have been read as such."""
@@ -146,7 +155,7 @@ _LOOSE_CALLS = (
         rf"(?<![\w.\-/\\]){_LONG_NAMED}(?:(?:[\s:|,;(\[{{<?%>*`\"\-=]|/\*[^*\n]*+\*/"
         r"|\b(?:with|and|arguments?|args|inputs?|param(?:eter)?s?)\b){1,16}?"
         r"(?<=\W)[^\W\d]\w*+\s*+(?:=(?![=>])|:=|=>|->)\s*+[^\s=]"
-        rf"|\(\s*+[^\W\d]\w*+\s*+:\s*+(?!{_TYPE_NAME})\w|\s++:[a-z]\w*+\s)"
+        rf"|\(\s*+[^\W\d]\w*+\s*+:\s*+(?!{_TYPE_NAME})[\w\"']|\s++:[a-z]\w*+\s)"
     )),
     (lazy_pattern(" with "), lazy_pattern(
         r"(?:c(?i:all)|C(?i:all)|u(?i:se)|U(?i:se)|i(?i:nvoke)|I(?i:nvoke)|r(?i:un)|R(?i:un))"
@@ -215,6 +224,8 @@ def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | Non
     ((13, 39), None)
     """
     searched = text[:_MAX_SEARCHED_LENGTH]
+    if "\x1b" in searched:
+        searched = _COLOURS.sub(lambda colour: blank(colour.group()), searched)
     match = next(_find_call_like(searched, own_names), None) or _find_broken_object(searched)
     if match is None:
         return _find_program_call(searched, own_names)
@@ -336,6 +347,8 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
         yield from (m for m in keyed if not _TOOL_DEFINITION.search(text, m.start(), m.end() + 100))
     if "API:" in text:
         yield from _API_LINES.finditer(text)
+    if "tool_calls" in text or "Tool Calls" in text:
+        yield from _LISTED_CALLS.finditer(text)
     if "{" in text and "```" in text:
         yield from _NAME_ABOVE_FENCE.finditer(text)
     bare = _BARE_CALLS.match(text)
@@ -432,6 +445,10 @@ _DENIAL_WORDS = ("not", "'t", "’t", "able", "hypothetical", "if ", "had ", "we
 """Of which one, in small letters, stands in each denial: a look for them is cheap."""
 _SENTENCE_OR_LINE = lazy_pattern(r"(?:[^.!?\n]++|[.!?](?!\s|\Z))++")
 _SENTENCE_END = lazy_pattern(r"[.!?](?=\s)|\n[ \t]*\n")
+_CLAUSE_START = lazy_pattern(
+    r"\b(?:but|so|hence|thus|therefore|however)\b|,\s(?=(?:I(?:'ll|’ll| will)|let me)\b)", re.I
+)
+"""Where a sentence goes on to what follows from, or stands against, what it said."""
 _REVERSED_FENCE_START = lazy_pattern(r"(?:\s*+\w*+```)?+[\s`]*+")
 """What stands between words and a call, read from its end on: white space, a fence and its label."""
 
@@ -447,12 +464,16 @@ def is_denied(text: str, start: int, end: int) -> bool:
     >>> text = "If I had the city, I would call:\nget_weather(city='Rome')"
     >>> is_denied(text, text.index("get"), len(text)), is_denied("I will call f: f(a=1)", 15, 21)
     (True, False)
+    >>> [is_denied(f"I {words}: f()", 4 + len(words), 8 + len(words)) for words in (
+    ...     "can't see it, so I call", "would ask, but cannot call")]
+    [False, True]
     """
     before = text[max(0, start - 400) : start]
     if _may_deny(before):
         before = before[: len(before) - _REVERSED_FENCE_START.match(before[::-1]).end()]  # type: ignore[union-attr]
         sentence = before[max((m.end() for m in _SENTENCE_END.finditer(before)), default=0) :]
-        if _DENIAL.search(sentence):
+        clause = sentence[max((m.end() for m in _CLAUSE_START.finditer(sentence)), default=0) :]
+        if _DENIAL.search(clause):
             return True
     after = _SENTENCE_OR_LINE.match(text, end, end + 200)
     return after is not None and _may_deny(after[0]) and bool(_DENIAL.search(after[0]))
