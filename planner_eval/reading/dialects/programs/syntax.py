@@ -6,7 +6,7 @@ import ast
 import json
 import re
 import warnings
-from inspect import Parameter, Signature
+from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.base.errors import strip_traceback
@@ -15,7 +15,7 @@ from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern, remembered
 from planner_eval.plan.model import Path
-from planner_eval.reading.dialects.programs.values import NotKnown
+from planner_eval.reading.dialects.programs.values import Spread
 
 _WARNING_CAUSE = lazy_pattern(r"\\(?!['\"\\\nabfnrtv0-3x])|[0-9]\.?(?:[jJxX]|and|else|for|i[fns]|not|or)")
 """What Python's parser may warn of, escapes and words after digits; silence costs more than the parse."""
@@ -133,10 +133,10 @@ class ComputedTemplate(ast.expr):
 
 
 class Argument(NamedTuple):
-    """An argument: its name, None of a positional one; its node, or what is known of it; its place."""
+    """An argument: its name, None of a positional one; its value; its place."""
 
     key: str | None
-    node: Any
+    value: Any
     span: Span
 
 
@@ -148,45 +148,19 @@ class ToolCall(NamedTuple):
     span: Span
 
     @property
-    def named(self) -> list[str]:
-        """The names of arguments that have one."""
-        return [argument.key for argument in self.arguments if argument.key is not None]
+    def named(self) -> dict[str, Any]:
+        """The arguments that have a name."""
+        return {argument.key: argument.value for argument in self.arguments if argument.key is not None}
 
-    @property
-    def is_named_print(self) -> bool:
-        """Whether it is of a tool named ``print``: all that it is given has names, none of them Python's."""
-        keys = {argument.key for argument in self.arguments}
-        return self.name == "print" and bool(keys) and keys.isdisjoint((None, "sep", "end", "file", "flush"))
-
-    def bound_to(self, given: ast.arguments) -> dict[str, Any] | None:
-        """What it gives to a function's parameters, defaults too; None where that is open: stars."""
-        if given.vararg or given.kwarg or len({*self.named}) < len(self.named):
-            return None
-        if any(isinstance(argument.node, (NotKnown, ast.Starred)) for argument in self.arguments):
-            return None
-        plain, words = [*given.posonlyargs, *given.args], given.kwonlyargs
-        defaults = [
-            *[Parameter.empty] * (len(plain) - len(given.defaults)),
-            *given.defaults,
-            *given.kw_defaults,
-        ]
-        parameters = [
-            Parameter(
-                word.arg,
-                Parameter.KEYWORD_ONLY if place >= len(plain) else Parameter.POSITIONAL_OR_KEYWORD,
-                default=defaults[place] or Parameter.empty,
-            )
-            for place, word in enumerate([*plain, *words])
-        ]
-        try:
-            bound = Signature(parameters).bind(
-                *[argument.node for argument in self.arguments if argument.key is None],
-                **{argument.key: argument.node for argument in self.arguments if argument.key is not None},
-            )
-        except (TypeError, ValueError):
-            return None
-        bound.apply_defaults()
-        return bound.arguments
+    def bound_to(self, given: ast.arguments, defaults: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a function's parameters get, defaults too; None where that is open: stars."""
+        plain = [parameter.arg for parameter in (*given.posonlyargs, *given.args)]
+        positional = [argument.value for argument in self.arguments if argument.key is None]
+        local = {**defaults, **dict(zip(plain, positional, strict=False)), **self.named}
+        names = {*plain, *(word.arg for word in given.kwonlyargs)}
+        twice = len({*plain[: len(positional)], *self.named}) < len(self.arguments)
+        is_open = given.vararg or given.kwarg or any(isinstance(value, Spread) for value in positional)
+        return None if is_open or twice or local.keys() != names else local
 
 
 ONE_STRING = lazy_pattern(
@@ -198,7 +172,8 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DESCRIPTIONS: dict[type, str] = {
     ast.Lambda: "a lambda", ast.Compare: "a comparison", ast.IfExp: "a conditional",
     ast.BoolOp: "found 'and' or 'or'", ast.Set: "a set", ast.Starred: "a starred expression",
-    ComputedTemplate: "a computed template", **dict.fromkeys(COMPREHENSIONS, "a comprehension"),
+    ComputedTemplate: "a computed template", ast.JoinedStr: "a format",
+    ast.Call: "a call of a computed function", **dict.fromkeys(COMPREHENSIONS, "a comprehension"),
 }  # fmt: skip
 IMPURE_NODES = (ast.Lambda, ast.Starred, ast.NamedExpr, ComputedTemplate, *COMPREHENSIONS)
 """Expressions that are not told by their text, even if nothing in them depends on the program."""
