@@ -9,7 +9,7 @@ known and is an error where a tool's argument needs it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
@@ -268,38 +268,43 @@ class Machine(ProgramState):
         self.again += max(again, 0)
         return [*content]
 
+    def each(self, target: ast.expr, values: list[Any]) -> Iterator[None]:
+        """Give a loop's variable what each round gets."""
+        for value in values:
+            self.target(target, value)
+            self.repeating += 1
+            yield
+            self.repeating -= 1
+
+    def first_round(self, target: ast.expr, over: VariableValue) -> None:
+        """Give a loop's variable what its first round gets."""
+        content = self.content(over)
+        is_known = isinstance(content, (list, dict)) and content
+        self.target(target, next(iter(content)) if is_known else Unknown(of=(over,), is_part=True))
+
     def comprehension(self, node: Any) -> VariableValue:
         """A comprehension over literals, element by element; of any other the calls are counted once."""
-        first = node.generators[0]
+        first, *others = node.generators
+        parts = [getattr(node, key) for key in ("elt", "key", "value") if hasattr(node, key)]
         over = self.elements(first.iter)
         before = self.capture([generator.target for generator in node.generators])
-        is_list = isinstance(node, (ast.ListComp, ast.GeneratorExp))
-        is_plain = is_list and len(node.generators) == 1 and not first.ifs
-        values = self.rounds(over, [node.elt]) if is_plain else None
-        if values is None:
-            found: VariableValue = self.unsure_comprehension(node, over)
-        else:
-            found = self.written([])
-            self.repeating += 1
-            for value in values:
-                self.target(first.target, value)
-                found.append(self.value(node.elt))
-            self.repeating -= 1
-        self.restore(before)
-        return found
-
-    def unsure_comprehension(self, node: Any, over: VariableValue) -> Unknown:
-        """A comprehension of which it is not known what it goes over."""
+        is_plain = isinstance(node, (ast.ListComp, ast.GeneratorExp)) and not (others or first.ifs)
+        values = self.rounds(over, parts) if is_plain else None
+        if values is not None:
+            found = [self.value(node.elt) for _ in self.each(first.target, values)]
+            self.restore(before)
+            return self.written(found)
         span = self.span(node)
         self.control.append(("code.loop", "the calls in a comprehension are counted once", span))
-        values = [over]
+        found = [over]
         for generator in node.generators:
-            values += [self.value(generator.iter)] if generator is not node.generators[0] else []
-            self.target(generator.target, Unknown(of=values, is_part=True))
-            values += map(self.value, generator.ifs)
-        values += [self.value(getattr(node, key)) for key in ("elt", "key", "value") if hasattr(node, key)]
+            found += [self.value(generator.iter)] if generator is not first else []
+            self.target(generator.target, Unknown(of=found, is_part=True))
+            found += map(self.value, generator.ifs)
+        found += map(self.value, parts)
         self.control.pop()
-        return self.unknown("a comprehension", span[0], values)
+        self.restore(before)
+        return self.unknown("a comprehension", span[0], found)
 
     def template(self, node: ast.expr) -> VariableValue:
         """Text around references; a text again where nothing in it depends on a call.
@@ -353,10 +358,7 @@ class Machine(ProgramState):
             return self.written(build_object([(item.key or "", item.value) for item in self.arguments(node)]))
         known = f"{stored.name}{dot}{suffix}" if isinstance(stored, ToolName) else name
         keys = [*[None] * len(node.args), *[keyword.arg for keyword in node.keywords]]
-        if isinstance(stored, ToolName) and stored.is_imported:  # but classes of modules that are no tools
-            is_tool = not known.rpartition(".")[2][:1].isupper()
-        else:
-            is_tool = self.is_tool(known, keys)
+        is_tool = self.is_tool(name, known, keys)
         self.is_program = self.is_program or (not is_tool and name in DISPLAY_FUNCTIONS)  # a value is shown
         inside, self.inside = self.inside, self.inside + 1 if is_tool else 0
         call = ToolCall(known if is_tool else name, self.arguments(node), self.span(node))

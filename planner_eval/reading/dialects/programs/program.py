@@ -77,7 +77,6 @@ class ProgramState(PlacedTree):
         self.inside = 0
         self.quiet = False
         self.again = 0
-        self.trying = 0
         self.repeating = 0
         self.unassigned: set[str] = set()
         self.tool_names: set[str] = set()
@@ -222,7 +221,7 @@ class ProgramState(PlacedTree):
         Returns:
             False where it is not simple.
         """
-        if self.control or self.trying or id(target) not in self.growing:
+        if self.control or id(target) not in self.growing:
             return False
         first = self.content(positional[0]) if len(positional) == 1 else None
         if isinstance(target, list) and method in ("append", "push") and positional and not named:
@@ -240,28 +239,32 @@ class ProgramState(PlacedTree):
         """Whether a name is what a class calls itself, and no variable of the program."""
         return name in SELF_NAMES and name not in self.held
 
-    def is_tool(self, name: str, keys: list[str | None]) -> bool:
+    def is_tool(self, name: str, known: str, keys: list[str | None]) -> bool:
         """Whether a call is of a tool: not of the program's own functions, variables and libraries.
 
         Args:
             name: What is called.
+            known: The tool's own name, where the program has another for it.
             keys: The names of its arguments, None of positional ones.
         """
-        root = name.split(".", 1)[0]
-        if name in self.defined or root in self.defined or root in SELF_NAMES:
+        root = known.split(".", 1)[0]
+        stored = self.held.get(name.split(".", 1)[0])
+        if isinstance(stored, ToolName) and stored.is_imported:  # but classes of modules that are no tools
+            return not known.rsplit(".", 1)[-1][:1].isupper()
+        if not self.defined.isdisjoint((known, root)) or root in SELF_NAMES:
             return False
-        if root in (self.own if root == name else self.held):  # a tool may be called as a line before
+        if root in (self.own if root == known else self.held):  # a tool may be called as a line before
             return False  # named its result
-        if name in EXCEPTIONS or name in LIBRARY_FUNCTIONS:
+        if known in EXCEPTIONS or known in LIBRARY_FUNCTIONS:
             return False
-        if name in DISPLAY_FUNCTIONS:  # `print` with names that are none of Python's is a tool's
-            return name == "print" and bool(keys) and _PRINT_OPTIONS.isdisjoint(keys)
-        if name not in BUILTINS:
+        if known in DISPLAY_FUNCTIONS:  # `print` with names that are none of Python's is a tool's
+            return known == "print" and bool(keys) and _PRINT_OPTIONS.isdisjoint(keys)
+        if known not in BUILTINS:
             return True
-        is_named = not is_builtin_call(name, keys)
+        is_named = not is_builtin_call(known, keys)
         if is_named or not (self.is_program or self.inside or self.control):
-            self.tool_names.add(name)
-        return is_named or (name in self.tool_names and not self.is_program)
+            self.tool_names.add(known)
+        return is_named or (known in self.tool_names and not self.is_program)
 
 
 _PRINT_OPTIONS = frozenset({None, "sep", "end", "file", "flush"})

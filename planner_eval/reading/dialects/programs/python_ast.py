@@ -240,11 +240,10 @@ class _Program(Machine):
         """Let a function see the variables around it, and make its defaults."""
         if node.name in self.functions:
             given = node.args
-            names = [parameter.arg for parameter in (*given.posonlyargs, *given.args)][::-1]
-            pairs = [*zip(names, given.defaults[::-1], strict=False)][::-1]
-            words = [word.arg for word in given.kwonlyargs]
-            pairs += [pair for pair in zip(words, given.kw_defaults, strict=True) if pair[1] is not None]
-            defaults = {name: self.value(default) for name, default in pairs}
+            names = [parameter.arg for parameter in (*given.posonlyargs, *given.args)]
+            pairs = [*zip(names[len(names) - len(given.defaults) :], given.defaults, strict=True)]
+            pairs += zip([word.arg for word in given.kwonlyargs], given.kw_defaults, strict=True)
+            defaults = {name: self.value(default) for name, default in pairs if default is not None}
             self.functions[node.name] = _Function(node, self.held, defaults)
 
     def look(self, node: ast.Assert | ast.Raise) -> None:
@@ -308,8 +307,10 @@ class _Program(Machine):
         """Follow ``+=`` and its like: what a name holds is changed in place, or anew."""
         self.value(node.value)
         held = self.held.get(node.target.id, ABSENT) if isinstance(node.target, ast.Name) else ABSENT
-        self.change(held, f"an assignment to {self.source(node.target)!r} changes it", self.span(node)[0])
-        self.target(node.target, Unknown(of=(held,)))
+        reason = f"an assignment to {shorten(self.source(node.target), 60)!r} changes it"
+        start = self.span(node)[0]
+        self.change(held, reason, start)
+        self.target(node.target, self.unknown(reason, start, (held,)))
 
     def delete(self, node: ast.Delete) -> None:
         """Follow ``del``, after which a variable holds what cannot be known."""
@@ -430,25 +431,24 @@ class _Program(Machine):
 
         What that leaves is what its own calls give, all else is unsure.
         """
-        over = self.value(node.test) if isinstance(node, ast.While) else self.elements(node.iter)
-        values = None if isinstance(node, ast.While) else self.rounds(over, node.body)
+        if isinstance(node, ast.While):
+            over, values = self.value(node.test), None
+        else:
+            over = self.elements(node.iter)
+            values = self.rounds(over, node.body)
         if values is not None:
             return self.rounds_of(node, over, values)
-        before = self.capture([node])
+        before, calls_before = self.capture([node]), len(self.calls)
         self.control.append(("code.loop", "the calls in a loop are counted once", self.span(node)))
-        calls_before = len(self.calls)
         if not isinstance(node, ast.While):
-            content = self.content(over)
-            is_known = isinstance(content, (list, dict)) and content
-            self.target(node.target, next(iter(content)) if is_known else Unknown(of=(over,), is_part=True))
+            self.first_round(node.target, over)
         if not self.block(node.body):
             self.may_end(node)
         outputs = {call.binds[0][0] for call in self.calls[calls_before:]}
         end = self.capture([node])
         for name, value in end.items():
             if not isinstance(value, Unknown) and not (isinstance(value, RawRef) and value.name in outputs):
-                reason = f"{name!r} depends on how many rounds a loop has"
-                end[name] = self.unsure(reason, node, [value])
+                end[name] = self.unsure(f"{name!r} depends on how many rounds a loop has", node, [value])
         self.meet(node, [end, before], "depends on whether a loop runs")
         self.ways(node, [node.orelse, []], "depends on how a loop ends")
         self.control.pop()
@@ -456,12 +456,9 @@ class _Program(Machine):
 
     def rounds_of(self, node: ast.For | ast.AsyncFor, over: VariableValue, values: list[Any]) -> bool:
         """Follow the rounds of a loop for what it goes over at its start."""
-        for value in values:
-            self.target(node.target, value)
-            self.repeating += 1
-            goes_on = self.block(node.body)
-            self.repeating -= 1
-            if not goes_on:
+        for _ in self.each(node.target, values):
+            if not self.block(node.body):
+                self.repeating -= 1
                 return False
         content = self.content(over)
         if not isinstance(content, (list, dict)) or len(content) != len(values):
@@ -493,36 +490,23 @@ class _Program(Machine):
         return count > 0
 
     def attempt(self, node: ast.Try) -> bool:
-        """Follow a try: its plan is what it does where nothing fails.
-
-        A handler that calls no tool changes nothing; one that does has its calls told, and what it leaves
-        otherwise is unsure.
-        """
-        unsure = "depends on whether a try block fails"
-        before = self.capture([node])
-        self.trying += 1
+        """Follow a try: its plan is what it does where nothing fails; a handler may call no tool."""
         arrives = self.block(node.body)
-        self.trying -= 1
-        after, failed = self.capture([node]), []
+        after, calls_before = self.capture([node]), len(self.calls)
+        returned = [*self.running[-1].returned] if self.running else []
         for handler in node.handlers:
-            self.meet(node, [after, before], unsure)
-            calls_before, running = len(self.calls), self.running[-1:]
-            returned = [len(run.returned) for run in running]
-            message = "an except block makes its calls only where the try block fails; they are counted once"
-            self.control.append(("code.branch", message, self.span(handler)))
+            self.control.append(("code.branch", "an except block is left out", self.span(handler)))
             if handler.name:
                 self.bind(handler.name, Unknown())
-            goes_on = self.block(handler.body)
+            self.block(handler.body)
             self.control.pop()
-            if len(self.calls) > calls_before:
-                failed += [self.capture([node])] if goes_on else []
-            else:
-                for run, count in zip(running, returned, strict=True):
-                    del run.returned[count:]
             self.restore(after)
+            if len(self.calls) > calls_before:
+                reason = "an except block calls a tool: which calls are made depends on what fails"
+                self.fail(reason, self.span(handler)[0])
+        if self.running:
+            self.running[-1].returned = returned
         arrives = self.block(node.orelse) and arrives
-        ends = [self.capture([node])] if arrives or not failed else []
-        self.meet(node, [*ends, *failed], unsure)
         if node.handlers and any(map(self.is_exit, node.body)):
             self.may_end(node)
         return self.block(node.finalbody) and (arrives or bool(node.handlers))
