@@ -9,7 +9,7 @@ known and is an error where a tool's argument needs it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
@@ -162,10 +162,12 @@ class Machine(ProgramState):
         stored = self.held.get(root, ABSENT)
         if stored is ABSENT and root in self.defined:
             return OwnFunction(f"{text!r} is defined by the program", span[0], self.text)
-        if stored is ABSENT or (isinstance(stored, ToolName) and not stored.is_imported):
-            name = text if stored is ABSENT else stored.name
-            self.tell_unassigned(name, span)
-            return ToolName(name if stored is ABSENT else name + text[len(root) :])
+        if stored is ABSENT:
+            self.tell_unassigned(text, span)
+            return ToolName(text)
+        if isinstance(stored, ToolName) and not stored.is_imported:
+            self.tell_unassigned(stored.name, span)
+            return ToolName(stored.name + text[len(root) :])
         value = self.follow_path(stored, path)
         if isinstance(value, Unknown) and not isinstance(value, (Changed, ToolName)):
             return self.unknown(f"{text!r} is computed by the program", span[0], (value,), is_part=True)
@@ -204,13 +206,12 @@ class Machine(ProgramState):
             gap = self.text[end:begin]
             reason = f"found the operator {gap.strip('() ')[:3]!r}"
             offset = end + len(gap) - len(gap.lstrip(") \t\n"))
-        first, *others = inner_expressions(node) or [None]  # none of a template of JavaScript's
-        values = [] if first is None else [self.value(first)]
+        inner = inner_expressions(node)  # none of a template of JavaScript's
+        values = [*map(self.value, inner[:1])]
         is_choice = isinstance(node, (ast.IfExp, ast.BoolOp))
         if is_choice:
-            message = "the calls in all branches of a conditional expression count, each once"
-            self.control.append(("code.branch", message, self.span(node)))
-        values += map(self.value, others)
+            self.control.append("whether a tool is called depends on a condition")
+        values += map(self.value, inner[1:])
         if is_choice:
             self.control.pop()
         if isinstance(node, ast.Call):
@@ -268,20 +269,6 @@ class Machine(ProgramState):
         self.again += max(again, 0)
         return [*content]
 
-    def each(self, target: ast.expr, values: list[Any]) -> Iterator[None]:
-        """Give a loop's variable what each round gets."""
-        for value in values:
-            self.target(target, value)
-            self.repeating += 1
-            yield
-            self.repeating -= 1
-
-    def first_round(self, target: ast.expr, over: VariableValue) -> None:
-        """Give a loop's variable what its first round gets."""
-        content = self.content(over)
-        is_known = isinstance(content, (list, dict)) and content
-        self.target(target, next(iter(content)) if is_known else Unknown(of=(over,), is_part=True))
-
     def comprehension(self, node: Any) -> VariableValue:
         """A comprehension over literals, element by element; of any other the calls are counted once."""
         first, *others = node.generators
@@ -290,21 +277,23 @@ class Machine(ProgramState):
         before = self.capture([generator.target for generator in node.generators])
         is_plain = isinstance(node, (ast.ListComp, ast.GeneratorExp)) and not (others or first.ifs)
         values = self.rounds(over, parts) if is_plain else None
-        if values is not None:
-            found = [self.value(node.elt) for _ in self.each(first.target, values)]
-            self.restore(before)
-            return self.written(found)
-        span = self.span(node)
-        self.control.append(("code.loop", "the calls in a comprehension are counted once", span))
         found = [over]
-        for generator in node.generators:
-            found += [self.value(generator.iter)] if generator is not first else []
-            self.target(generator.target, Unknown(of=found, is_part=True))
-            found += map(self.value, generator.ifs)
-        found += map(self.value, parts)
-        self.control.pop()
+        if values is None:
+            self.control.append("whether a tool is called depends on what a comprehension goes over")
+            for generator in node.generators:
+                found += [self.value(generator.iter)] if generator is not first else []
+                self.target(generator.target, Unknown(of=found, is_part=True))
+                found += map(self.value, generator.ifs)
+            found += map(self.value, parts)
+            self.control.pop()
+            self.restore(before)
+            return self.unknown("a comprehension", self.span(node)[0], found)
+        found = []
+        for value in values:
+            self.target(first.target, value)
+            found.append(self.value(node.elt))
         self.restore(before)
-        return self.unknown("a comprehension", span[0], found)
+        return self.written(found)
 
     def template(self, node: ast.expr) -> VariableValue:
         """Text around references; a text again where nothing in it depends on a call.
@@ -413,26 +402,25 @@ class Machine(ProgramState):
         if len(self.calls) >= self.most:
             raise too_many_calls_error(self.limits, self.text)
         own_name = result_name(len(self.calls))
-        for code, message, span in self.control[-1:] or [ending[1:] for ending in self.endings[-1:]]:
-            if not any(note.span == span and note.code == code for note in self.notes):
-                self.note(code, message, span, call=len(self.calls))
+        for reason in self.control[-1:]:
+            self.fail(f"{reason}: write the calls out", call.span[0])
+        for _, span in self.endings[-1:]:
+            if span not in self.told:
+                self.told.add(span)
+                message = "calls that an exit, a return or an error before them may leave out are counted"
+                self.note("code.branch", message, span, call=len(self.calls))
         spans = tuple([argument.span for argument in call.arguments])
         binds = ((own_name, ()),)
         self.calls.append(RawCall(call.name, tuple(arguments), binds=binds, span=call.span, spans=spans))
         return RawRef(own_name)
 
     def argument(self, name: str, key: str, value: VariableValue, span: Span) -> Any:
-        """What a tool's call gets; of what the program computes the text, where it is said that it does."""
+        """What a tool's call gets."""
         current = self.current(value)
-        if not isinstance(current, Unknown):
-            return current
-        if self.control or self.repeating:
-            message = f"{key!r} of {name!r} is computed by the program: {current.reason}"
-            self.note("value.computed", message, span, argument=key)
-            return self.text[span[0] : span[1]]
-        reason = f"the argument {key!r} of {name!r} cannot be computed: {current.reason}"
-        self.fail(reason, self.place_of(current, span[0]))
-        return None
+        if isinstance(current, Unknown):
+            reason = f"the argument {key!r} of {name!r} cannot be computed: {current.reason}"
+            self.fail(reason, self.place_of(current, span[0]))
+        return current
 
     def run(self, call: ToolCall) -> VariableValue:
         """Follow a function of the program's own; ABSENT where it is none, or none that is followed."""

@@ -69,15 +69,17 @@ class ProgramState(PlacedTree):
         self.spent = 0
         self.calls: list[RawCall] = []
         self.notes: list[Diagnostic] = []
-        self.control: list[tuple[str, str, Span]] = []
-        self.endings: list[tuple[bool, str, str, Span]] = []
+        self.control: list[str] = []
+        """Why it is not known whether what is followed is run."""
+        self.endings: list[tuple[bool, Span]] = []
+        """Where the program may have ended before: beyond the function, or not."""
+        self.told: set[Span] = set()
         self.error: ParseError | None = None
         self.surely = False
         self.is_program = bool(before) or self.mappings
         self.inside = 0
         self.quiet = False
         self.again = 0
-        self.repeating = 0
         self.unassigned: set[str] = set()
         self.tool_names: set[str] = set()
         """Names of the language's functions that a list of calls calls as tools."""

@@ -18,7 +18,7 @@ from planner_eval.base.limits import (
     long_integer_error,
 )
 from planner_eval.base.text import lazy_pattern, shorten
-from planner_eval.plan.model import RawPlan, RawRef
+from planner_eval.plan.model import RawPlan
 from planner_eval.reading.dialects.programs.expressions import MAX_REREAD_CHARS, Machine
 from planner_eval.reading.dialects.programs.syntax import (
     STUB,
@@ -43,7 +43,6 @@ from planner_eval.reading.dialects.programs.values import (
     Unknown,
     VariableValue,
     is_library,
-    tool_methods,
 )
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -104,14 +103,12 @@ class _Function(NamedTuple):
     defaults: Mapping[str, VariableValue] = MappingProxyType({})
 
 
-class _FunctionRun:
+class _FunctionRun(NamedTuple):
     """A function that is followed: how many loops and branches are around its call, and what it returns."""
 
-    def __init__(self, function: ast.AST, control: int) -> None:
-        self.function = function
-        self.control = control
-        self.returned: list[VariableValue] = []
-        self.told = False
+    function: ast.AST
+    control: int
+    returned: list[VariableValue]
 
 
 class _Program(Machine):
@@ -218,14 +215,13 @@ class _Program(Machine):
             self.fail(reason, self.span(node)[0], surely=has_call)
         return not (kind in (ast.Return, ast.Raise) or self.is_exit(node))
 
-    def may_end(self, node: ast.stmt) -> None:
+    def may_end(self, node: ast.AST) -> None:
         """Remember that what stands after a statement may not be reached; the next call says so.
 
         Beyond the function that it stands in only where it may raise or exit.
         """
-        message = "calls that an exit, a return or an error before them may leave out are counted"
         beyond = any(isinstance(inner, ast.Raise) or self.is_exit(inner) for inner in ast.walk(node))
-        self.endings.append((beyond, "code.branch", message, self.span(node)))
+        self.endings.append((beyond, self.span(node)))
 
     def give_back(self, node: ast.Return) -> None:
         """Follow a return; outside of functions it shows a value."""
@@ -334,12 +330,7 @@ class _Program(Machine):
             return ABSENT
         node = function.node
         if any(running.function is node for running in self.running):
-            message = (
-                f"{shorten(call.name, 60)!r} calls itself, which repeats its calls; they are counted once"
-            )
-            if not self.running[-1].told:
-                self.note("code.loop", message, call.span)
-            self.running[-1].told = True
+            self.fail(f"{shorten(call.name, 60)!r} calls itself: write the calls out", call.span[0])
             return ABSENT
         local = None if node.decorator_list else call.bound_to(node.args, function.defaults)
         if local is None:
@@ -348,7 +339,7 @@ class _Program(Machine):
         if node not in self.unread:  # its first reading is a part of the program's own length
             self.read_again(node, call.span[0])
         self.unread.pop(node, None)
-        running = _FunctionRun(node, len(self.control))
+        running = _FunctionRun(node, len(self.control), [])
         self.running.append(running)
         goes_on = self.body(function, local)
         self.running.pop()
@@ -403,113 +394,68 @@ class _Program(Machine):
             self.note("code.function", message, span)
 
     # ------------------------------------------------------------ several ways
-    def meet(self, node: ast.AST, ends: list[dict[str, VariableValue]], reason: str) -> None:
-        """Go on where ways meet: what they leave otherwise is unsure.
-
-        A result that only one way gives a variable is what it holds wherever the program gets further.
-        """
-        for name in ends[0] if ends else ():
-            values = [end[name] for end in ends]
-            assigned = [value for value in values if value is not ABSENT]
-            if not assigned or all(_is_same(value, values[0]) for value in values):
-                met = values[0]
-            elif tool_methods(assigned[0]) and all(_is_same(value, assigned[0]) for value in assigned):
-                met = assigned[0]
-            else:
-                met = self.unsure(f"{name!r} {reason}", node, assigned)
-            self.restore({name: met})
-
-    def unsure(self, reason: str, node: ast.AST, of: list[VariableValue]) -> Changed:
-        """What a variable holds that depends on what stands here, or on what stood before."""
-        for value in of:
-            if isinstance(value, Changed):
-                return Changed(value.reason, value.at, value.text, of, is_part=True)
-        return Changed(reason, self.span(node)[0], self.text, of, is_part=True)
-
     def loop(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
-        """Follow a loop over literals round by round, and of any other loop the first round.
-
-        What that leaves is what its own calls give, all else is unsure.
-        """
+        """Follow a loop over literals round by round; any other calls no tool, and leaves what is unsure."""
+        reason = "depends on a loop that is not over literals, or that a round may leave"
         if isinstance(node, ast.While):
-            over, values = self.value(node.test), None
-        else:
-            over = self.elements(node.iter)
-            values = self.rounds(over, node.body)
-        if values is not None:
-            return self.rounds_of(node, over, values)
-        before, calls_before = self.capture([node]), len(self.calls)
-        self.control.append(("code.loop", "the calls in a loop are counted once", self.span(node)))
-        if not isinstance(node, ast.While):
-            self.first_round(node.target, over)
-        if not self.block(node.body):
-            self.may_end(node)
-        outputs = {call.binds[0][0] for call in self.calls[calls_before:]}
-        end = self.capture([node])
-        for name, value in end.items():
-            if not isinstance(value, Unknown) and not (isinstance(value, RawRef) and value.name in outputs):
-                end[name] = self.unsure(f"{name!r} depends on how many rounds a loop has", node, [value])
-        self.meet(node, [end, before], "depends on whether a loop runs")
-        self.ways(node, [node.orelse, []], "depends on how a loop ends")
-        self.control.pop()
-        return True
-
-    def rounds_of(self, node: ast.For | ast.AsyncFor, over: VariableValue, values: list[Any]) -> bool:
-        """Follow the rounds of a loop for what it goes over at its start."""
-        for _ in self.each(node.target, values):
+            self.value(node.test)
+            return self.ways(node, [node.body, node.orelse], reason)
+        over = self.elements(node.iter)
+        values = self.rounds(over, node.body)
+        if values is None:
+            self.target(node.target, Unknown(of=(over,), is_part=True))
+            return self.ways(node, [node.body, node.orelse], reason)
+        for value in values:
+            self.target(node.target, value)
             if not self.block(node.body):
-                self.repeating -= 1
                 return False
         content = self.content(over)
         if not isinstance(content, (list, dict)) or len(content) != len(values):
-            message = "a loop changes the list that it goes over: not all of its rounds may be counted"
-            self.note("code.loop", message, self.span(node))
+            self.fail("a loop changes the list that it goes over", self.span(node)[0])
         return self.block(node.orelse)
 
-    def ways(self, node: ast.AST, bodies: list[list[ast.stmt]], reason: str) -> int:
-        """Follow each of several bodies from here; how many of them go on."""
-        before, ends = self.capture([node]), []
-        for body in bodies if any(bodies) else ():
-            goes_on = self.block(body)
-            ends += [self.capture([node])] if goes_on else []
-            self.restore(before)
-        self.meet(node, ends, reason)
-        return len(ends)
-
     def branches(self, node: ast.If) -> bool:
-        """Follow each branch; a variable that they leave otherwise is unsure."""
+        """Follow the branch that is surely taken; what several leave is unsure, and they call no tool."""
         self.value(node.test)
         outcome = _truth(node.test)
         if outcome is not None:
             return self.block(node.body if outcome else node.orelse)
-        self.control.append(("code.branch", "the calls in all branches count, each once", self.span(node)))
-        count = self.ways(node, [node.body, node.orelse], "depends on which branch is taken")
-        self.control.pop()
-        if count < 2:
-            self.may_end(node)
-        return count > 0
+        return self.ways(node, [node.body, node.orelse], "depends on which branch is taken")
 
     def attempt(self, node: ast.Try) -> bool:
-        """Follow a try: its plan is what it does where nothing fails; a handler may call no tool."""
+        """Follow a try: its plan is what it does where nothing fails; a handler calls no tool."""
         arrives = self.block(node.body)
-        after, calls_before = self.capture([node]), len(self.calls)
-        returned = [*self.running[-1].returned] if self.running else []
-        for handler in node.handlers:
-            self.control.append(("code.branch", "an except block is left out", self.span(handler)))
-            if handler.name:
-                self.bind(handler.name, Unknown())
-            self.block(handler.body)
-            self.control.pop()
-            self.restore(after)
-            if len(self.calls) > calls_before:
-                reason = "an except block calls a tool: which calls are made depends on what fails"
-                self.fail(reason, self.span(handler)[0])
-        if self.running:
-            self.running[-1].returned = returned
+        after = self.capture([node])
+        returned = self.running[-1].returned if self.running else []
+        count = len(returned)
+        self.ways(node, [handler.body for handler in node.handlers], "depends on whether a try block fails")
+        self.restore(after)
+        del returned[count:]
         arrives = self.block(node.orelse) and arrives
         if node.handlers and any(map(self.is_exit, node.body)):
             self.may_end(node)
         return self.block(node.finalbody) and (arrives or bool(node.handlers))
+
+    def ways(self, node: ast.AST, bodies: list[list[ast.stmt]], reason: str) -> bool:
+        """Follow bodies of which it is not known whether they are run: no call of a tool may stand there.
+
+        Returns:
+            Whether one of them goes on.
+        """
+        before = self.capture([node])
+        self.control.append(f"whether a tool is called {reason}")
+        arrive = []
+        for body in bodies:
+            arrive.append(self.block(body))
+            self.restore(before)
+        self.control.pop()
+        for name, value in before.items():
+            self.bind(
+                name, Changed(f"{name!r} {reason}", self.span(node)[0], self.text, (value,), is_part=True)
+            )
+        if not all(arrive):
+            self.may_end(node)
+        return any(arrive)
 
     def context(self, node: ast.With | ast.AsyncWith) -> bool:
         """Follow a with."""
@@ -549,11 +495,3 @@ def _truth(test: ast.expr) -> bool | None:
         return bool(test.value)
     is_main = ast.unparse(test) == "__name__ == '__main__'" if isinstance(test, ast.Compare) else False
     return True if is_main else None
-
-
-def _is_same(first: VariableValue, other: VariableValue) -> bool:
-    if first is other:
-        return True
-    if type(first) is not type(other) or isinstance(first, (Unknown, list, dict)):
-        return False
-    return bool(first == other)
