@@ -231,28 +231,17 @@ class Machine(ProgramState):
 
     # ------------------------------------------------------------ rounds
     def elements(self, node: Any) -> VariableValue:
-        """What a loop goes over; of ``range``, ``zip``, ``enumerate`` and an object's ``items`` a list."""
+        """What a loop goes over; of ``range``, ``zip`` and ``enumerate`` a list."""
         name = call_name(node) if isinstance(node, ast.Call) else None
-        function = _SEQUENCES.get(name or "")
-        method = node.func if isinstance(node, ast.Call) and not node.keywords else None
-        if isinstance(method, ast.Attribute) and method.attr == "items":
-            holder = method.value
-            of = self.value(holder) if isinstance(holder, (ast.Dict, ast.Name)) else ABSENT
-            content = self.content(of)
-            if isinstance(content, dict):
-                return [[*item] for item in content.items()]
-            if isinstance(holder, ast.Dict):
-                return of
-        if function is None or name in self.held or name in self.defined:
+        if name not in _SEQUENCES or name in self.held or name in self.defined:
             return self.value(node)
         arguments = self.arguments(node)
         contents = [self.content(argument.value) for argument in arguments]
         if all(isinstance(content, (list, int)) for content in contents):
-            given = [(argument.key, item) for argument, item in zip(arguments, contents, strict=True)]
-            positional = [item for key, item in given if key is None]
-            named = {key: item for key, item in given if key is not None}
+            named = {item.key: self.content(item.value) for item in arguments if item.key is not None}
+            positional = contents[: len(contents) - len(named)]
             with suppress(TypeError, ValueError, OverflowError):
-                items = islice(function(*positional, **named), MAX_REREAD_CHARS)
+                items = islice(_SEQUENCES[name](*positional, **named), MAX_REREAD_CHARS)
                 return [[*item] if isinstance(item, tuple) else item for item in items]
         return self.unknown(f"the program computes {name!r}", self.span(node)[0], contents)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
@@ -283,6 +283,21 @@ def result_name(position: int) -> str:
     return f"@{position}"
 
 
+def _rename_references(rename: Callable[[str], str], value: Any) -> Any:
+    """A value with its references under other names."""
+
+    def leaf(item: Any) -> Any:
+        name = rename(item.name) if isinstance(item, RawRef) else None
+        return item if name is None or name == item.name else RawRef(name, item.path)
+
+    return map_leaves(leaf, value)
+
+
+def _rename_arguments(rename: Callable[[str], str], call: RawCall) -> RawCall:
+    arguments = [(key, _rename_references(rename, value)) for key, value in call.arguments]
+    return replace(call, arguments=tuple(arguments))
+
+
 class PieceVariables(NamedTuple):
     """What the variables of a piece of a text hold after it, for the pieces that follow.
 
@@ -302,25 +317,15 @@ class PieceVariables(NamedTuple):
         {'x': RawRef(name='0@3', path=('city',))}
         """
 
-        def own(name: str) -> str:
+        def rename(name: str) -> str:
             return f"{name[1:]}@{self.piece}" if name[:1] == "@" else name
 
-        def leaf(item: Value) -> Value:
-            return RawRef(own(item.name), item.path) if isinstance(item, RawRef) else item
-
-        renamed: dict[int, Value] = {}
-
-        def shared(value: Value | Unknown) -> Value | Unknown:
-            if isinstance(value, Unknown):
-                return value
-            if not isinstance(value, (list, dict)):
-                return map_leaves(leaf, value)
-            if id(value) not in renamed:  # what holds no such call stays the same, as its aliases are
-                copied = map_leaves(leaf, value)
-                renamed[id(value)] = value if copied == value else copied
-            return renamed[id(value)]
-
-        return {name: shared(value) for name, value in self.held.items()}
+        shared: dict[int, Any] = {}
+        for value in self.held.values():
+            if id(value) not in shared:  # what holds no such call stays the same, as its aliases are
+                renamed = _rename_references(rename, value)
+                shared[id(value)] = value if renamed == value else renamed
+        return {name: shared[id(value)] for name, value in self.held.items()}
 
 
 def connect_calls(
@@ -342,21 +347,15 @@ def connect_calls(
     starts = dict(pieces)
     named: set[int] = set()
 
-    def leaf(item: Value) -> Value:
-        if not isinstance(item, RawRef):
-            return item
-        name = repeated.get(item.name, item.name)
-        call, mark, piece = name.partition("@")
+    def rename(given: str) -> str:
+        call, mark, piece = repeated.get(given, given).partition("@")
         if not (mark and call.isdigit() and piece.isdigit() and int(piece) in starts):
-            return item
+            return given
         index = starts[int(piece)] + int(call)
         named.add(index)
-        return RawRef(result_name(index), item.path)
+        return result_name(index)
 
-    linked = [
-        replace(call, arguments=tuple([(key, map_leaves(leaf, item)) for key, item in call.arguments]))
-        for call in calls
-    ]
+    linked = [_rename_arguments(rename, call) for call in calls]
     for index in named:  # a call that a program only repeats may be of a notation that gives it no name
         if index < len(linked) and all(name != result_name(index) for name, _ in linked[index].binds):
             linked[index] = replace(linked[index], binds=(*linked[index].binds, (result_name(index), ())))
@@ -388,19 +387,10 @@ class Variables:
 def shift_names(calls: tuple[RawCall, ...], by: int) -> tuple[RawCall, ...]:
     """The calls with their made-up result names counted on from `by`."""
 
-    def leaf(item: Value) -> Value:
-        if isinstance(item, RawRef) and item.name[:1] == "@":
-            return RawRef(result_name(int(item.name[1:]) + by), item.path)
-        return item
+    def shift(name: str) -> str:
+        return result_name(int(name[1:]) + by) if name[:1] == "@" else name
 
+    renamed = [_rename_arguments(shift, call) for call in calls]
     return tuple(
-        replace(
-            call,
-            arguments=tuple((key, map_leaves(leaf, item)) for key, item in call.arguments),
-            binds=tuple(
-                (result_name(int(name[1:]) + by) if name[:1] == "@" else name, path)
-                for name, path in call.binds
-            ),
-        )
-        for call in calls
+        [replace(call, binds=tuple([(shift(name), path) for name, path in call.binds])) for call in renamed]
     )

@@ -237,7 +237,9 @@ class _Program(Machine):
         if node.name in self.functions:
             given = node.args
             names = [parameter.arg for parameter in (*given.posonlyargs, *given.args)]
-            pairs = [*zip(names[len(names) - len(given.defaults) :], given.defaults, strict=True)]
+            pairs: list[tuple[str, ast.expr | None]] = [
+                *zip(names[len(names) - len(given.defaults) :], given.defaults, strict=True)
+            ]
             pairs += zip([word.arg for word in given.kwonlyargs], given.kw_defaults, strict=True)
             defaults = {name: self.value(default) for name, default in pairs if default is not None}
             self.functions[node.name] = _Function(node, self.held, defaults)
@@ -307,13 +309,6 @@ class _Program(Machine):
         start = self.span(node)[0]
         self.change(held, reason, start)
         self.target(node.target, self.unknown(reason, start, (held,)))
-
-    def delete(self, node: ast.Delete) -> None:
-        """Follow ``del``, after which a variable holds what cannot be known."""
-        for target in node.targets:
-            start = self.span(target)[0]
-            reason = f"'del' takes {shorten(self.source(target), 60)!r} away"
-            self.target(target, Changed(reason, start, self.text))
 
     # ------------------------------------------------------------ functions
     def run(self, call: ToolCall) -> VariableValue:
@@ -472,7 +467,6 @@ _SIMPLE: dict[type, Callable[[_Program, Any], None]] = {
     ast.AugAssign: _Program.augment,
     ast.Return: _Program.give_back,
     **dict.fromkeys(_FUNCTIONS, _Program.close_over),
-    ast.Delete: _Program.delete,
     **dict.fromkeys((ast.Assert, ast.Raise), _Program.look),
 }
 _COMPOUND: dict[type, Callable[[_Program, Any], bool]] = {
@@ -481,7 +475,7 @@ _COMPOUND: dict[type, Callable[[_Program, Any], bool]] = {
     **dict.fromkeys((ast.Try, ast.TryStar), _Program.attempt),
     **dict.fromkeys((ast.With, ast.AsyncWith), _Program.context),
 }
-_NOT_FOLLOWED = {ast.Match: "match", ast.Global: "global", ast.Nonlocal: "nonlocal"}
+_NOT_FOLLOWED = {ast.Match: "match", ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Delete: "del"}
 
 
 _NO_CALL_NODES = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Dict, ast.Set, ast.JoinedStr)

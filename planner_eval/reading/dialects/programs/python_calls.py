@@ -13,6 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 from planner_eval.base import grammar
@@ -82,12 +83,9 @@ def dialect(row: Wrapper) -> Dialect:
         return _code_block_dialect(row)
     if row.shape == "call-texts":
         return _call_texts_dialect(row)
-    write: Callable[[Plan], str]
-    if row.shape == "python-list":
-        write = lambda plan: write_list(plan, row.name)  # noqa: E731 - one expression, bound to its row
-    else:
-        write = lambda plan: write_program(plan, row.name)  # noqa: E731
-    return Dialect(row.name, row.title, row.example, read, write, reference=_read_by_grammar)
+    write: Callable[..., str] = write_list if row.shape == "python-list" else write_program
+    write_plan = partial(write, dialect=row.name)
+    return Dialect(row.name, row.title, row.example, read, write_plan, reference=_read_by_grammar)
 
 
 def read(text: str, limits: Limits) -> RawPlan:

@@ -245,10 +245,8 @@ def root_of(node: ast.expr) -> tuple[ast.expr, Path]:
     path: list[str | int] = []
     root = node
     while isinstance(root, (ast.Attribute, ast.Subscript)):
-        step = root.attr if isinstance(root, ast.Attribute) else getattr(root.slice, "value", None)
-        if isinstance(root, ast.Subscript) and not isinstance(root.slice, ast.Constant):
-            return node, ()
-        if not isinstance(step, (str, int)):
+        step = constant_step(root)
+        if step is None:
             return node, ()
         path.append(step)
         root = root.value
@@ -328,9 +326,10 @@ def may_be_prose(node: ast.expr) -> bool:
 
 def constant_step(node: ast.Attribute | ast.Subscript) -> str | int | None:
     """A step of a way, where it is a field or a constant."""
-    step = node.attr if isinstance(node, ast.Attribute) else getattr(node.slice, "value", None)
-    is_constant = isinstance(node, ast.Attribute) or isinstance(node.slice, ast.Constant)
-    return step if is_constant and isinstance(step, (str, int)) else None
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    step = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    return step if isinstance(step, (str, int)) else None
 
 
 def has_keyword_arguments(node: ast.AST) -> bool:
