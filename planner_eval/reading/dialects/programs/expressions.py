@@ -24,7 +24,6 @@ from planner_eval.reading.dialects.programs.program import ProgramState, result_
 from planner_eval.reading.dialects.programs.syntax import (
     COMPREHENSIONS,
     DESCRIPTIONS,
-    IMPURE_NODES,
     JSON_LITERALS,
     ONE_STRING,
     Argument,
@@ -141,11 +140,6 @@ class Machine(ProgramState):
         self.bind(node.target.id, self.value(node.value))
         return self.value(node.target)
 
-    def starred(self, node: ast.Starred) -> Spread:
-        """What a star spreads."""
-        value = self.value(node.value)
-        return Spread("a starred expression", self.span(node)[0], self.text, (value,))
-
     def way(self, node: ast.expr) -> VariableValue:
         """A name, or a way by fields and constant positions into a name or a call's result."""
         root, path = root_of(node)
@@ -175,8 +169,8 @@ class Machine(ProgramState):
 
     def tell_unassigned(self, name: str, span: Span) -> None:
         """Say of a name in an argument that nothing assigns it."""
-        if self.inside and not self.quiet and name not in self.unassigned:
-            self.unassigned.add(name)
+        if self.inside and not self.quiet and name not in self.told:
+            self.told.add(name)
             message = f"the name {shorten(name, 60)!r} is not defined; it is read as text"
             self.note("value.name", message, span, "warning" if self.is_program else "info")
 
@@ -192,42 +186,29 @@ class Machine(ProgramState):
 
     def computed(self, node: ast.expr) -> VariableValue:
         """An expression that is not followed: its text, where it depends on nothing of the program."""
-        start = self.span(node)[0]
-        if not isinstance(node, IMPURE_NODES) and not self.depends(node):
+        if not self.depends(node):
             return RawComputed(self.source(node))
-        if isinstance(node, ast.Lambda):
-            self.unread[node] = None
-            return OwnFunction("a lambda", start, self.text)
-        if isinstance(node, COMPREHENSIONS):
-            return self.comprehension(node)
-        reason, offset = DESCRIPTIONS.get(type(node), "an expression"), start
+        reason, offset = DESCRIPTIONS.get(type(node), "an expression"), self.span(node)[0]
         if isinstance(node, ast.BinOp):
             end, begin = self.span(node.left)[1], self.span(node.right)[0]
             gap = self.text[end:begin]
             reason = f"found the operator {gap.strip('() ')[:3]!r}"
             offset = end + len(gap) - len(gap.lstrip(") \t\n"))
-        inner = inner_expressions(node)  # none of a template of JavaScript's
-        values = [*map(self.value, inner[:1])]
+        first, *others = inner_expressions(node)
+        values = [self.value(first)]
         is_choice = isinstance(node, (ast.IfExp, ast.BoolOp))
         if is_choice:
             self.control.append("whether a tool is called depends on a condition")
-        values += map(self.value, inner[1:])
+        values += map(self.value, others)
         if is_choice:
             self.control.pop()
-        if isinstance(node, ast.Call):
-            self.call_of_value(node, values, start)
         is_part = is_choice or isinstance(node, (ast.Attribute, ast.Subscript))
         return self.unknown(reason, offset, values, is_part=is_part)
 
-    def call_of_value(self, node: ast.Call, values: list[VariableValue], start: int) -> None:
-        """Look at a call of what an expression gives, or of a method of it."""
-        keys = [*[None] * len(node.args), *[keyword.arg for keyword in node.keywords]]
-        if isinstance(node.func, ast.Attribute):
-            arguments = [Argument(key, value, (0, 0)) for key, value in zip(keys, values[1:], strict=True)]
-            call = ToolCall(self.source(node), arguments, self.span(node))
-            self.method(values[0], node.func.attr, call)
-        elif isinstance(node.func, (ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp)):
-            self.drop("a function is called that has no name", start, surely=any(keys))
+    def function(self, node: ast.Lambda) -> OwnFunction:
+        """A lambda."""
+        self.unread[node] = None
+        return OwnFunction("a lambda", self.span(node)[0], self.text)
 
     # ------------------------------------------------------------ rounds
     def elements(self, node: Any) -> VariableValue:
@@ -266,23 +247,20 @@ class Machine(ProgramState):
         before = self.capture([generator.target for generator in node.generators])
         is_plain = isinstance(node, (ast.ListComp, ast.GeneratorExp)) and not (others or first.ifs)
         values = self.rounds(over, parts) if is_plain else None
-        found = [over]
         if values is None:
             self.control.append("whether a tool is called depends on what a comprehension goes over")
-            for generator in node.generators:
-                found += [self.value(generator.iter)] if generator is not first else []
-                self.target(generator.target, Unknown(of=found, is_part=True))
-                found += map(self.value, generator.ifs)
-            found += map(self.value, parts)
-            self.control.pop()
-            self.restore(before)
-            return self.unknown("a comprehension", self.span(node)[0], found)
-        found = []
-        for value in values:
+        found: list[Any] = []
+        for value in [Unknown(of=(over,), is_part=True)] if values is None else values:
             self.target(first.target, value)
-            found.append(self.value(node.elt))
+            for generator in others:
+                self.target(generator.target, Unknown(of=(self.value(generator.iter),), is_part=True))
+            tests = [test for generator in node.generators for test in generator.ifs]
+            found += map(self.value, [*tests, *parts])
         self.restore(before)
-        return self.written(found)
+        if values is not None:
+            return self.written(found)
+        self.control.pop()
+        return self.unknown("a comprehension", self.span(node)[0], (over, *found))
 
     def template(self, node: ast.expr) -> VariableValue:
         """Text around references; a text again where nothing in it depends on a call.
@@ -325,7 +303,7 @@ class Machine(ProgramState):
         """
         name = call_name(node)
         if name is None:
-            return self.computed(node)
+            return self.call_of_value(node)
         if name in _RUN_FUNCTIONS and node.args:
             return self.value(node.args[0])
         if name in ("asyncio.gather", "gather"):
@@ -349,6 +327,17 @@ class Machine(ProgramState):
             if isinstance(argument, ast.NamedExpr):
                 self.fail(f"found ':=' in an argument of {name!r}, expected '='", self.span(argument)[0])
         return self.make(call)
+
+    def call_of_value(self, node: ast.Call) -> Unknown:
+        """A call of what an expression gives, or of a method of it."""
+        base = self.value(node.func.value if isinstance(node.func, ast.Attribute) else node.func)
+        call = ToolCall(self.source(node), self.arguments(node), self.span(node))
+        if isinstance(node.func, ast.Attribute):
+            self.method(base, node.func.attr, call)
+        else:
+            self.drop("a function is called that has no name", call.span[0], surely=bool(call.named))
+        values = [argument.value for argument in call.arguments]
+        return self.unknown("a call of a computed function", call.span[0], (base, *values))
 
     def gathered(self, nodes: list[Any]) -> VariableValue:
         """A list of what calls give that run side by side; what a star spreads is a part of it."""
@@ -509,11 +498,13 @@ class Machine(ProgramState):
             and self.grow(holder, "update", [], {key: value})
         ):
             return
-        reason = f"an assignment to {shorten(self.source(target), 60)!r} changes it"
-        self.change(holder, reason, self.span(target)[0])
-        root = root_of(target)[0]
-        if isinstance(holder, ToolName) and not holder.is_imported and isinstance(root, ast.Name):
-            self.bind(root.id, self.unknown(reason, self.span(target)[0]))
+        reason, start = (
+            f"an assignment to {shorten(self.source(target), 60)!r} changes it",
+            self.span(target)[0],
+        )
+        self.change(holder, reason, start)
+        if isinstance(holder, ToolName) and not holder.is_imported:
+            self.target(target.value, self.unknown(reason, start))
 
 
 def _text_of(value: RawComputed | ToolName) -> str:
@@ -521,13 +512,19 @@ def _text_of(value: RawComputed | ToolName) -> str:
 
 
 _READERS: dict[type, Callable[[Machine, Any], VariableValue]] = {
-    **dict.fromkeys((ast.Call, CallNode), Machine.call),
-    **dict.fromkeys((ast.List, ast.Tuple), Machine.items),
+    ast.Call: Machine.call,
+    CallNode: Machine.call,
+    ast.List: Machine.items,
+    ast.Tuple: Machine.items,
     ast.Dict: Machine.fields,
     ObjectNode: lambda machine, node: machine.written(map_object_values(node.fields, machine.value)),
     ast.Await: lambda machine, node: machine.value(node.value),
     **dict.fromkeys((ast.Name, ast.Attribute, ast.Subscript), Machine.way),
     **dict.fromkeys((ast.JoinedStr, ast.BinOp, ast.UnaryOp), Machine.operation),
+    **dict.fromkeys(COMPREHENSIONS, Machine.comprehension),
     ast.NamedExpr: Machine.assigned,
-    ast.Starred: Machine.starred,
+    ast.Lambda: Machine.function,
+    ast.Starred: lambda machine, node: Spread(
+        "a starred expression", machine.span(node)[0], machine.text, (machine.value(node.value),)
+    ),
 }

@@ -73,14 +73,14 @@ class ProgramState(PlacedTree):
         """Why it is not known whether what is followed is run."""
         self.endings: list[tuple[bool, Span]] = []
         """Where the program may have ended before: beyond the function, or not."""
-        self.told: set[Span] = set()
+        self.told: set[Span | str] = set()
+        """Names and places of which something was remarked."""
         self.error: ParseError | None = None
         self.surely = False
         self.is_program = bool(before) or self.mappings
         self.inside = 0
         self.quiet = False
         self.again = 0
-        self.unassigned: set[str] = set()
         self.tool_names: set[str] = set()
         """Names of the language's functions that a list of calls calls as tools."""
         self.unread: dict[ast.AST, None] = {}

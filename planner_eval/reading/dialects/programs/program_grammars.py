@@ -15,7 +15,6 @@ from planner_eval.base.limits import Span
 from planner_eval.plan.model import RawComputed
 from planner_eval.reading.dialects.programs.syntax import (
     CallNode,
-    ComputedTemplate,
     GrammarModule,
     JavaScriptModule,
     KeywordNode,
@@ -23,6 +22,7 @@ from planner_eval.reading.dialects.programs.syntax import (
     ObjectNode,
     has_leading_zero,
 )
+from planner_eval.reading.dialects.programs.values import Unknown
 
 _PATH_STEP = re.compile(r"\.([^\W\d]\w*+)|\[\s*+(?:(\d++)|'([^']*+)'|\"([^\"]*+)\")\s*+\]")
 _KEY = re.compile(r"([^\W\d][\w\-.]*+)\s*+=\s*+")
@@ -363,7 +363,7 @@ _TEMPLATE_FIELD = re.compile(
 def _read_template(text: str, span: Span) -> Any:
     body = text[1:-1]
     if "${" in _TEMPLATE_FIELD.sub("", body):
-        return place(ComputedTemplate(), span)
+        return KnownNode(Unknown("a computed template"), *span)
     pieces: list[Any] = []
     end = 0
     for match in _TEMPLATE_FIELD.finditer(body):

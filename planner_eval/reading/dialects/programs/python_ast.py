@@ -463,17 +463,21 @@ class _Program(Machine):
 
 _SIMPLE: dict[type, Callable[[_Program, Any], None]] = {
     ast.Expr: lambda program, node: program.show(node.value),
-    **dict.fromkeys((ast.Assign, ast.AnnAssign), _Program.assign),
+    ast.Assign: _Program.assign,
+    ast.AnnAssign: _Program.assign,
     ast.AugAssign: _Program.augment,
     ast.Return: _Program.give_back,
     **dict.fromkeys(_FUNCTIONS, _Program.close_over),
-    **dict.fromkeys((ast.Assert, ast.Raise), _Program.look),
+    ast.Assert: _Program.look,
+    ast.Raise: _Program.look,
 }
 _COMPOUND: dict[type, Callable[[_Program, Any], bool]] = {
     **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), _Program.loop),
     ast.If: _Program.branches,
-    **dict.fromkeys((ast.Try, ast.TryStar), _Program.attempt),
-    **dict.fromkeys((ast.With, ast.AsyncWith), _Program.context),
+    ast.Try: _Program.attempt,
+    ast.TryStar: _Program.attempt,
+    ast.With: _Program.context,
+    ast.AsyncWith: _Program.context,
 }
 _NOT_FOLLOWED = {ast.Match: "match", ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Delete: "del"}
 

@@ -128,10 +128,6 @@ class KeywordNode(NamedTuple):
     value: Any
 
 
-class ComputedTemplate(ast.expr):
-    """A text of JavaScript's with an expression in it."""
-
-
 class Argument(NamedTuple):
     """An argument: its name, None of a positional one; its value; its place."""
 
@@ -170,13 +166,9 @@ ONE_STRING = lazy_pattern(
 )
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DESCRIPTIONS: dict[type, str] = {
-    ast.Lambda: "a lambda", ast.Compare: "a comparison", ast.IfExp: "a conditional",
-    ast.BoolOp: "found 'and' or 'or'", ast.Set: "a set", ast.Starred: "a starred expression",
-    ComputedTemplate: "a computed template", ast.JoinedStr: "a format",
-    ast.Call: "a call of a computed function", **dict.fromkeys(COMPREHENSIONS, "a comprehension"),
+    ast.Compare: "a comparison", ast.IfExp: "a conditional", ast.BoolOp: "found 'and' or 'or'",
+    ast.Set: "a set", ast.JoinedStr: "a format",
 }  # fmt: skip
-IMPURE_NODES = (ast.Lambda, ast.Starred, ast.NamedExpr, ComputedTemplate, *COMPREHENSIONS)
-"""Expressions that are not told by their text, even if nothing in them depends on the program."""
 
 
 class PlacedTree:
