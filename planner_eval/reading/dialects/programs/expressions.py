@@ -334,7 +334,7 @@ class Machine(ProgramState):
         call = ToolCall(self.source(node), self.arguments(node), self.span(node))
         if isinstance(node.func, ast.Attribute):
             self.method(base, node.func.attr, call)
-        else:
+        elif isinstance(node.func, (ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp)):
             self.drop("a function is called that has no name", call.span[0], surely=bool(call.named))
         values = [argument.value for argument in call.arguments]
         return self.unknown("a call of a computed function", call.span[0], (base, *values))
@@ -372,6 +372,8 @@ class Machine(ProgramState):
         Raises:
             LimitError: it is one call too many.
         """
+        for reason in self.control[:1]:
+            self.fail(f"{reason}: write the calls out", call.span[0])
         arguments, position = [], 0
         for name_key, value, span in call.arguments:
             key = str(position) if name_key is None else name_key
@@ -380,8 +382,6 @@ class Machine(ProgramState):
         if len(self.calls) >= self.most:
             raise too_many_calls_error(self.limits, self.text)
         own_name = result_name(len(self.calls))
-        for reason in self.control[-1:]:
-            self.fail(f"{reason}: write the calls out", call.span[0])
         for _, span in self.endings[-1:]:
             if span not in self.told:
                 self.told.add(span)

@@ -308,16 +308,6 @@ class JavaScriptTransformer(ProgramTransformer):
         text, span = re.sub(r"^await\s+", "", token).replace("?.", "."), token_span(token)
         return KnownNode(_JS_LITERALS[text], *span) if text in _JS_LITERALS else _name(text, span)
 
-    def flat(self, items: list[Token]) -> Any:
-        """Read an object of scalars at once."""
-        (token,) = items
-        pairs, span = [], token_span(token)
-        for match in _PAIR.finditer(token):
-            key, text = match.groups()
-            value = _JS_LITERALS[text] if text in _JS_LITERALS else _read_js_scalar(text)
-            pairs.append((_unescape_js_text(key[1:-1]) if key[0] == '"' else key, KnownNode(value, *span)))
-        return ObjectNode(build_object(pairs), *span)
-
     def member(self, items: list[Any]) -> Any:
         """Read `key: value`."""
         token, value = items
@@ -328,17 +318,6 @@ class JavaScriptTransformer(ProgramTransformer):
         """Read `{name}`."""
         (token,) = items
         return str(token), _name(token, token_span(token))
-
-
-_PAIR = re.compile(
-    r'([^\W\d][\w$]*+|"(?:[^"\\\n]++|\\.)*+")\s*+:\s*+("(?:[^"\\\n]++|\\.)*+"|[^\s,}]++)', re.S
-)
-
-
-def _read_js_scalar(text: str) -> Any:
-    if text[0] == '"':
-        return _unescape_js_text(text[1:-1])
-    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def _unescape_js_text(text: str) -> str:
