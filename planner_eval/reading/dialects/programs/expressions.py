@@ -212,8 +212,11 @@ class Machine(ProgramState):
 
     # ------------------------------------------------------------ rounds
     def elements(self, node: Any) -> VariableValue:
-        """What a loop goes over; of ``range``, ``zip`` and ``enumerate`` a list."""
-        name = call_name(node) if isinstance(node, ast.Call) else None
+        """What a loop goes over; of ``range``, ``zip``, ``enumerate`` and an object's ``items`` a list."""
+        name = (call_name(node) if isinstance(node, ast.Call) else None) or ""
+        content = self.content(self.held.get(name.removesuffix(".items")))
+        if name.endswith(".items") and isinstance(content, dict):
+            return [[*item] for item in content.items()]
         if name not in _SEQUENCES or name in self.held or name in self.defined:
             return self.value(node)
         arguments = self.arguments(node)
