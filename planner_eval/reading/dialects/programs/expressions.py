@@ -525,6 +525,7 @@ _READERS: dict[type, Callable[[Machine, Any], VariableValue]] = {
     **dict.fromkeys((ast.Name, ast.Attribute, ast.Subscript), Machine.way),
     **dict.fromkeys((ast.JoinedStr, ast.BinOp, ast.UnaryOp), Machine.operation),
     **dict.fromkeys(COMPREHENSIONS, Machine.comprehension),
+    ast.FormattedValue: lambda machine, node: machine.unknown("a computed template", machine.span(node)[0]),
     ast.NamedExpr: Machine.assigned,
     ast.Lambda: Machine.function,
     ast.Starred: lambda machine, node: Spread(

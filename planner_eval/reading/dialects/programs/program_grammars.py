@@ -22,7 +22,6 @@ from planner_eval.reading.dialects.programs.syntax import (
     ObjectNode,
     has_leading_zero,
 )
-from planner_eval.reading.dialects.programs.values import Unknown
 
 _PATH_STEP = re.compile(r"\.([^\W\d]\w*+)|\[\s*+(?:(\d++)|'([^']*+)'|\"([^\"]*+)\")\s*+\]")
 _KEY = re.compile(r"([^\W\d][\w\-.]*+)\s*+=\s*+")
@@ -342,7 +341,7 @@ _TEMPLATE_FIELD = re.compile(
 def _read_template(text: str, span: Span) -> Any:
     body = text[1:-1]
     if "${" in _TEMPLATE_FIELD.sub("", body):
-        return KnownNode(Unknown("a computed template"), *span)
+        return place(ast.FormattedValue(ast.Constant(""), -1), span)
     pieces: list[Any] = []
     end = 0
     for match in _TEMPLATE_FIELD.finditer(body):
