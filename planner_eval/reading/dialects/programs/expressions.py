@@ -276,14 +276,17 @@ class Machine(ProgramState):
         values = [self.content(self.value(part)) for part in text_parts(node)]
         self.quiet = quiet
         for value in values:
-            if isinstance(value, Unknown) and not isinstance(value, ToolName):
+            if isinstance(value, ToolName) and not value.is_imported:
+                value = RawComputed(value.name)
+            if isinstance(value, Unknown):
                 return value
-            if isinstance(value, (RawComputed, ToolName)):
-                is_exact = False  # its source stands where its value should
             if isinstance(value, RawTemplate):
                 pieces += value.parts
-            elif isinstance(value, (str, RawRef, RawComputed, ToolName)):
-                pieces.append(value if isinstance(value, (str, RawRef)) else _text_of(value))
+            elif isinstance(value, RawComputed):
+                is_exact = False  # its source stands where its value should
+                pieces.append(value.text)
+            elif isinstance(value, (str, RawRef)):
+                pieces.append(value)
             else:
                 return self.unknown("a value is made into text by the program", self.span(node)[0])
             # A text that is put together of texts that were put together doubles with each line.
@@ -321,14 +324,18 @@ class Machine(ProgramState):
         self.is_program = self.is_program or (not is_tool and name in DISPLAY_FUNCTIONS)  # a value is shown
         inside, self.inside = self.inside, self.inside + 1 if is_tool else 0
         call = ToolCall(known if is_tool else name, self.arguments(node), self.span(node))
+        given = ABSENT if is_tool else self.own_call(call)
         self.inside = inside
         if not is_tool:
-            return self.own_call(call)
+            return given
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Constant):
             self.fail(f"found the tool's name {name!r} in quotes", call.span[0])
         for argument in node.args:
             if isinstance(argument, ast.NamedExpr):
                 self.fail(f"found ':=' in an argument of {name!r}, expected '='", self.span(argument)[0])
+        if self.mappings and len(node.args) == 1 and isinstance(node.args[0], ObjectNode):
+            ((_, fields, span),) = call.arguments
+            call = call._replace(arguments=[Argument(key, item, span) for key, item in object_items(fields)])
         return self.make(call)
 
     def call_of_value(self, node: ast.Call) -> Unknown:
@@ -353,9 +360,6 @@ class Machine(ProgramState):
 
     def arguments(self, node: Any) -> list[Argument]:
         """The arguments of a call; what ``**{...}`` spreads one by one, where it is known."""
-        if self.mappings and len(node.args) == 1 and isinstance(node.args[0], ObjectNode):
-            span, items = self.span(node.args[0]), object_items(node.args[0].fields)
-            return [Argument(key, self.value(item), span) for key, item in items]
         arguments = [Argument(None, self.value(argument), self.span(argument)) for argument in node.args]
         for keyword in node.keywords:
             span, value = self.span(keyword.value), self.value(keyword.value)
@@ -397,6 +401,7 @@ class Machine(ProgramState):
 
     def argument(self, name: str, key: str, value: VariableValue, span: Span) -> Any:
         """What a tool's call gets."""
+        self.spent_at = span[0]
         current = self.current(value)
         if isinstance(current, Unknown):
             reason = f"the argument {key!r} of {name!r} cannot be computed: {current.reason}"
@@ -471,15 +476,13 @@ class Machine(ProgramState):
             if len(names) == len(target.elts) == 2 and names[0] in self.ordinal_words - {names[1].title()}:
                 self.bind(names[1], value)
                 return
-            starred = any(isinstance(element, ast.Starred) for element in target.elts)
-            for step, element in zip(
-                getattr(target, "keys", range(len(target.elts))), target.elts, strict=True
-            ):
-                self.target(
-                    element,
-                    Unknown(of=(value,), is_part=True) if starred else self.follow_path(value, (step,)),
-                )
-            if isinstance(value, RawRef) and self.calls and value.name == self.calls[-1].binds[0][0]:
+            steps = getattr(target, "keys", range(len(target.elts)))
+            if any(isinstance(element, ast.Starred) for element in target.elts):
+                value, steps = Unknown(of=(value,), is_part=True), ["*"] * len(target.elts)
+            for step, element in zip(steps, target.elts, strict=True):
+                self.target(element, self.follow_path(value, (step,)))
+            is_last = isinstance(value, RawRef) and self.calls and value.name == self.calls[-1].binds[0][0]
+            if is_last and len(names) == len(target.elts):
                 self.calls[-1] = replace(self.calls[-1], returns=tuple(names))
         elif isinstance(target, ast.Starred):
             self.target(target.value, value)
@@ -493,25 +496,16 @@ class Machine(ProgramState):
         """Assign to a field or an item of what is held: under a key of an object, or it is changed."""
         holder = self.value(target.value)
         key = constant_step(target)
-        if isinstance(target, ast.Subscript) and key is None:
+        if key is None and isinstance(target, ast.Subscript):
             self.value(target.slice)
-        if (
-            isinstance(target, ast.Subscript)
-            and isinstance(key, str)
-            and self.grow(holder, "update", [], {key: value})
-        ):
+        is_key = isinstance(key, str) and isinstance(target, ast.Subscript)
+        if is_key and self.grow(holder, "update", [], {str(key): value}):
             return
-        reason, start = (
-            f"an assignment to {shorten(self.source(target), 60)!r} changes it",
-            self.span(target)[0],
-        )
+        start = self.span(target)[0]
+        reason = f"an assignment to {shorten(self.source(target), 60)!r} changes it"
         self.change(holder, reason, start)
         if isinstance(holder, ToolName) and not holder.is_imported:
             self.target(target.value, self.unknown(reason, start))
-
-
-def _text_of(value: RawComputed | ToolName) -> str:
-    return value.name if isinstance(value, ToolName) else value.text
 
 
 _READERS: dict[type, Callable[[Machine, Any], VariableValue]] = {

@@ -67,6 +67,7 @@ class ProgramState(PlacedTree):
         self.changed: dict[str | int, tuple[Any, Changed]] = {}
         """Results by name, lists and objects by identity, that are no longer known."""
         self.spent = 0
+        self.spent_at = 0
         self.calls: list[RawCall] = []
         self.notes: list[Diagnostic] = []
         self.control: list[str] = []
@@ -196,7 +197,7 @@ class ProgramState(PlacedTree):
         """
         self.spent += count
         if self.spent > MAX_VALUES:
-            raise LimitError("the program's values grow too large", text=self.text, offset=0)
+            raise LimitError("the program's values grow too large", text=self.text, offset=self.spent_at)
 
     def change(self, target: VariableValue, reason: str, at: int) -> None:
         """Take what is held for changed in a way that is not followed; of a part of something all of it."""

@@ -420,12 +420,12 @@ class _Program(Machine):
     def attempt(self, node: ast.Try) -> bool:
         """Follow a try: its plan is what it does where nothing fails; a handler calls no tool."""
         arrives = self.block(node.body)
-        after = self.capture([node])
+        after, endings = self.capture([node]), len(self.endings)
         returned = self.running[-1].returned if self.running else []
         count = len(returned)
         self.ways(node, [handler.body for handler in node.handlers], "depends on whether a try block fails")
         self.restore(after)
-        del returned[count:]
+        del returned[count:], self.endings[endings:]
         arrives = self.block(node.orelse) and arrives
         if node.handlers and any(map(self.is_exit, node.body)):
             self.may_end(node)

@@ -28,7 +28,13 @@ class Unknown:
     """
 
     def __init__(
-        self, reason: str = "", at: int = 0, text: str = "", of: Iterable[Any] = (), *, is_part: bool = False
+        self,
+        reason: str = "the program computes it",
+        at: int = 0,
+        text: str = "",
+        of: Iterable[Any] = (),
+        *,
+        is_part: bool = False,
     ) -> None:
         self.reason = reason
         self.at = at
