@@ -220,14 +220,14 @@ class Machine(ProgramState):
         if name not in _SEQUENCES or name in self.held or name in self.defined:
             return self.value(node)
         arguments = self.arguments(node)
-        contents = [self.content(argument.value) for argument in arguments]
-        if all(isinstance(content, (list, int)) for content in contents):
-            named = {item.key: self.content(item.value) for item in arguments if item.key is not None}
-            positional = contents[: len(contents) - len(named)]
+        contents = [argument._replace(value=self.content(argument.value)) for argument in arguments]
+        call = ToolCall(name, contents, self.span(node))
+        values = [argument.value for argument in contents]
+        if all(isinstance(value, (list, int)) for value in values):
             with suppress(TypeError, ValueError, OverflowError):
-                items = islice(_SEQUENCES[name](*positional, **named), MAX_REREAD_CHARS)
+                items = islice(_SEQUENCES[name](*call.positional, **call.named), MAX_REREAD_CHARS)
                 return [[*item] if isinstance(item, tuple) else item for item in items]
-        return self.unknown(f"the program computes {name!r}", self.span(node)[0], contents)
+        return self.unknown(f"the program computes {name!r}", call.span[0], values)
 
     def rounds(self, over: VariableValue, body: list[Any]) -> list[Any] | None:
         """What each round of a loop gets; None where that is not known, or one may leave the loop early."""
@@ -333,7 +333,7 @@ class Machine(ProgramState):
         for argument in node.args:
             if isinstance(argument, ast.NamedExpr):
                 self.fail(f"found ':=' in an argument of {name!r}, expected '='", self.span(argument)[0])
-        if self.mappings and len(node.args) == 1 and isinstance(node.args[0], ObjectNode):
+        if self.mappings and [*map(type, node.args)] == [ObjectNode]:  # which holds the named arguments
             ((_, fields, span),) = call.arguments
             call = call._replace(arguments=[Argument(key, item, span) for key, item in object_items(fields)])
         return self.make(call)
@@ -453,8 +453,7 @@ class Machine(ProgramState):
     def method(self, base: VariableValue, method: str, call: ToolCall) -> None:
         """Look at a call of a method on what is held: it changes it, only looks at it, or may be a tool's."""
         source, start, named = shorten(call.name, 60), call.span[0], call.named
-        positional = [argument.value for argument in call.arguments if argument.key is None]
-        if self.grow(base, method, positional, named):
+        if self.grow(base, method, call.positional, named):
             return
         if method in MUTATING_METHODS:
             self.change(base, f"{source!r} changes it", start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lark import Token, Transformer
@@ -127,10 +127,22 @@ class ProgramTransformer(Transformer[Token, Any]):
     """Gives the statements of a program, as of Python's own tree."""
 
     module = GrammarModule
+    literals: Mapping[str, Any] = _LITERAL_WORDS
 
     def start(self, items: list[Any]) -> ast.Module:
         """Collect the statements."""
         return self.module([item for item in items if item is not None], [])
+
+    def number(self, items: list[Token]) -> Any:
+        """Read a number."""
+        (token,) = items
+        return KnownNode(_read_number(token.lower().rstrip("dfl")), *token_span(token))
+
+    def name(self, items: list[Token]) -> Any:
+        """Read a literal, or a name with a way into it."""
+        (token,) = items
+        text, span = re.sub(r"^await\s+", "", token).replace("?.", "."), token_span(token)
+        return KnownNode(self.literals[text], *span) if text in self.literals else _name(text, span)
 
     def array(self, items: list[Any]) -> Any:
         """Read a list or a tuple."""
@@ -191,17 +203,6 @@ class PythonTransformer(ProgramTransformer):
         text = str(token)
         return KnownNode(RawComputed(text) if text[0] == "b" else unquote(text), *token_span(token))
 
-    def number(self, items: Any) -> Any:
-        """Read a number."""
-        (token,) = items
-        return KnownNode(_read_number(token), *token_span(token))
-
-    def name(self, items: Any) -> Any:
-        """Read a name, or one of Python's and JSON's words."""
-        (token,) = items
-        text, span = str(token), token_span(token)
-        return KnownNode(_LITERAL_WORDS[text], *span) if text in _LITERAL_WORDS else _name(text, span)
-
     def expression(self, items: Any) -> Any:
         """Read an expression of numbers: its source text."""
         (token,) = items
@@ -250,6 +251,7 @@ class JavaScriptTransformer(ProgramTransformer):
     """The transformer of grammars/javascript.lark."""
 
     module = JavaScriptModule
+    literals = _JS_LITERALS
 
     def ignore(self, items: list[Any]) -> None:
         """Drop what says nothing."""
@@ -295,17 +297,6 @@ class JavaScriptTransformer(ProgramTransformer):
         """Read a text in backticks."""
         (token,) = items
         return _read_template(str(token), token_span(token))
-
-    def number(self, items: list[Token]) -> Any:
-        """Read a number."""
-        (token,) = items
-        return KnownNode(_read_number(token.lower().rstrip("dfl")), *token_span(token))
-
-    def name(self, items: list[Token]) -> Any:
-        """Read a literal, or a name with a way into it."""
-        (token,) = items
-        text, span = re.sub(r"^await\s+", "", token).replace("?.", "."), token_span(token)
-        return KnownNode(_JS_LITERALS[text], *span) if text in _JS_LITERALS else _name(text, span)
 
     def member(self, items: list[Any]) -> Any:
         """Read `key: value`."""

@@ -144,6 +144,11 @@ class ToolCall(NamedTuple):
     span: Span
 
     @property
+    def positional(self) -> list[Any]:
+        """The arguments that have no name."""
+        return [argument.value for argument in self.arguments if argument.key is None]
+
+    @property
     def named(self) -> dict[str, Any]:
         """The arguments that have a name."""
         return {argument.key: argument.value for argument in self.arguments if argument.key is not None}
@@ -151,7 +156,7 @@ class ToolCall(NamedTuple):
     def bound_to(self, given: ast.arguments, defaults: Mapping[str, Any]) -> dict[str, Any] | None:
         """What a function's parameters get, defaults too; None where that is open: stars."""
         plain = [parameter.arg for parameter in (*given.posonlyargs, *given.args)]
-        positional = [argument.value for argument in self.arguments if argument.key is None]
+        positional = self.positional
         local = {**defaults, **dict(zip(plain, positional, strict=False)), **self.named}
         names = {*plain, *(word.arg for word in given.kwonlyargs)}
         twice = len({*plain[: len(positional)], *self.named}) < len(self.arguments)
