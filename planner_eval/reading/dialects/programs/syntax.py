@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import warnings
 from collections.abc import Mapping
@@ -366,13 +365,6 @@ class NotDataError(Exception):
     """Something that is no literal of JSON's kind stands there."""
 
 
-def _refuse_constant(word: str) -> None:
-    raise NotDataError(word)
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=build_object, parse_constant=_refuse_constant)
-
-
 def read_literal(text: str) -> Any:
     r"""The data that a text is, as JSON or as Python writes it.
 
@@ -384,11 +376,6 @@ def read_literal(text: str) -> Any:
     """
     if is_nested_too_deep(text, _DEPTH_LIMITS):
         raise NotDataError
-    if "\\" not in text:
-        try:
-            return _DECODER.decode(text)
-        except ValueError:
-            pass
     tree = parse_syntax(f"[\n{text},\n]")
     body = tree.body if isinstance(tree, ast.Module) else []
     items = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
