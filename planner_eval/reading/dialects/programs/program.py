@@ -100,7 +100,7 @@ class ProgramState(PlacedTree):
 
     def settled(self) -> Mapping[str, VariableValue]:
         """What the program's own variables hold after it, and what it changed, for the text that follows."""
-        for name, value in [*self.held.items()] if self.changed else ():
+        for name, value in [*(self.held if self.changed else self.own).items()]:
             current = self.current(value)
             if isinstance(current, Unknown):
                 self.own[name] = current
