@@ -116,9 +116,13 @@ class Machine(ProgramState):
         self.growing.add(id(value))
         return value
 
-    def items(self, node: ast.List | ast.Tuple) -> VariableValue:
-        """A list, or a tuple."""
-        return self.written([self.value(item) for item in node.elts])
+    def items(self, nodes: list[Any]) -> VariableValue:
+        """A list of what expressions give; what a star spreads is a part of it, where it is known."""
+        values: list[Any] = []
+        for value in map(self.value, nodes):
+            spread = self.content(value.of[0]) if isinstance(value, Spread) and value.of else None
+            values += spread if isinstance(spread, list) else [value]
+        return self.written(values)
 
     def fields(self, node: ast.Dict) -> VariableValue:
         """An object, whose keys are constants."""
@@ -313,7 +317,7 @@ class Machine(ProgramState):
         if name in _RUN_FUNCTIONS and node.args:
             return self.value(node.args[0])
         if name in ("asyncio.gather", "gather"):
-            return self.gathered(node.args)
+            return self.items(node.args)
         root, dot, suffix = name.partition(".")
         stored = self.held.get(root)
         if name == "dict" and not node.args and stored is None and root not in self.defined:
@@ -324,7 +328,7 @@ class Machine(ProgramState):
         self.is_program = self.is_program or (not is_tool and name in DISPLAY_FUNCTIONS)  # a value is shown
         inside, self.inside = self.inside, self.inside + 1 if is_tool else 0
         call = ToolCall(known if is_tool else name, self.arguments(node), self.span(node))
-        given = ABSENT if is_tool else self.own_call(call)
+        given = ABSENT if is_tool else self.run(call)
         self.inside = inside
         if not is_tool:
             return given
@@ -348,15 +352,6 @@ class Machine(ProgramState):
             self.drop("a function is called that has no name", call.span[0], surely=bool(call.named))
         values = [argument.value for argument in call.arguments]
         return self.unknown("a call of a computed function", call.span[0], (base, *values))
-
-    def gathered(self, nodes: list[Any]) -> VariableValue:
-        """A list of what calls give that run side by side; what a star spreads is a part of it."""
-        values: list[Any] = []
-        for node in nodes:
-            is_spread = isinstance(node, ast.Starred)
-            value = self.content(self.value(node.value if is_spread else node))
-            values += value if is_spread and isinstance(value, list) else [value]
-        return self.written(values)
 
     def arguments(self, node: Any) -> list[Argument]:
         """The arguments of a call; what ``**{...}`` spreads one by one, where it is known."""
@@ -409,17 +404,8 @@ class Machine(ProgramState):
         return current
 
     def run(self, call: ToolCall) -> VariableValue:
-        """Follow a function of the program's own; ABSENT where it is none, or none that is followed."""
-        return ABSENT
-
-    def own_call(self, call: ToolCall) -> VariableValue:
-        """Follow a call of the program's own function, or pass over one of a library."""
-        root, dot, _ = call.name.partition(".")
-        if dot and call.named and self.is_self(root):
-            message = f"a call on {root!r} was not read: {shorten(call.name, 60)}"
-            self.note("code.function", message, call.span)
-        returned = self.run(call)
-        return self.pass_over(call) if returned is ABSENT else returned
+        """Follow a function of the program's own; where there is none, pass its call over."""
+        return self.pass_over(call)
 
     def pass_over(self, call: ToolCall) -> Unknown:
         """What a call gives that is not followed; it is refused where it may be a tool's, or make one."""
@@ -430,6 +416,9 @@ class Machine(ProgramState):
         values = [argument.value for argument in call.arguments]
         stored = self.held.get(root)
         if name in DISPLAY_FUNCTIONS or self.is_self(root):
+            if dot and call.named and name not in DISPLAY_FUNCTIONS:
+                message = f"a call on {root!r} was not read: {shorten(name, 60)}"
+                self.note("code.function", message, call.span)
             return unknown()
         if last in HIGHER_ORDER_FUNCTIONS and (not dot or root in self.defined or root in self.held):
             for value in values:
@@ -510,8 +499,8 @@ class Machine(ProgramState):
 _READERS: dict[type, Callable[[Machine, Any], VariableValue]] = {
     ast.Call: Machine.call,
     CallNode: Machine.call,
-    ast.List: Machine.items,
-    ast.Tuple: Machine.items,
+    ast.List: lambda machine, node: machine.items(node.elts),
+    ast.Tuple: lambda machine, node: machine.items(node.elts),
     ast.Dict: Machine.fields,
     ObjectNode: lambda machine, node: machine.written(map_object_values(node.fields, machine.value)),
     ast.Await: lambda machine, node: machine.value(node.value),

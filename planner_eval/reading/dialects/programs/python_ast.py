@@ -6,7 +6,6 @@ import ast
 import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError
@@ -100,7 +99,7 @@ class _Function(NamedTuple):
 
     node: ast.FunctionDef | ast.AsyncFunctionDef
     held: MutableMapping[str, VariableValue]
-    defaults: Mapping[str, VariableValue] = MappingProxyType({})
+    defaults: Mapping[str, VariableValue]
 
 
 class _FunctionRun(NamedTuple):
@@ -187,7 +186,7 @@ class _Program(Machine):
             self.defined.add(node.name)
             self.unread[node] = None
             if not isinstance(node, ast.ClassDef):
-                self.functions[node.name] = _Function(node, self.held)
+                self.functions[node.name] = _Function(node, self.held, {})
             return
         for name in node.names:
             module = name.name if isinstance(node, ast.Import) else node.module or ""
@@ -314,50 +313,38 @@ class _Program(Machine):
     def run(self, call: ToolCall) -> VariableValue:
         """Follow the body of a function that the program calls, at each call, and give what it returns.
 
-        Returns:
-            ABSENT where it is no such function, or one that is not followed: its call is passed over.
-
         Raises:
             LimitError: functions call one another so often that reading them would take too long.
         """
         function = self.functions.get(call.name)
         if function is None:
-            return ABSENT
+            return self.pass_over(call)
         node = function.node
         if any(running.function is node for running in self.running):
             self.fail(f"{shorten(call.name, 60)!r} calls itself: write the calls out", call.span[0])
-            return ABSENT
+            return self.pass_over(call)
         local = None if node.decorator_list else call.bound_to(node.args, function.defaults)
         if local is None:
             self.unbound[node] = None
-            return ABSENT
+            return self.pass_over(call)
         if node not in self.unread:  # its first reading is a part of the program's own length
-            self.read_again(node, call.span[0])
-        self.unread.pop(node, None)
-        running = _FunctionRun(node, len(self.control), [])
-        self.running.append(running)
-        goes_on = self.body(function, local)
-        self.running.pop()
-        if not goes_on and not running.returned:
-            self.may_end(node)
-        if len(running.returned) == 1:
-            return running.returned[0]
-        return self.unknown(f"the program computes {call.name!r}", call.span[0])
-
-    def read_again(self, node: ast.AST, at: int) -> None:
-        """Count a function's characters that are read again.
-
-        Raises:
-            LimitError: there are too many.
-        """
-        start, end = self.span(node)
-        self.again += end - start
+            start, end = self.span(node)
+            self.again += end - start
         if self.again > MAX_REREAD_CHARS:
             reason = (
                 f"functions call each other so often that more than {MAX_REREAD_CHARS:,} "
                 "characters would be read again; write the calls out"
             )
-            raise LimitError(reason, text=self.text, offset=at)
+            raise LimitError(reason, text=self.text, offset=call.span[0])
+        self.unread.pop(node, None)
+        running = _FunctionRun(node, len(self.control), [])
+        self.running.append(running)
+        if not self.body(function, local) and not running.returned:
+            self.may_end(node)
+        self.running.pop()
+        if len(running.returned) == 1:
+            return running.returned[0]
+        return self.unknown(f"the program computes {call.name!r}", call.span[0])
 
     def body(self, function: _Function, local: dict[str, VariableValue]) -> bool:
         """Follow a function's body with its own variables, functions and imports."""
