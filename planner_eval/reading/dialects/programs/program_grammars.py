@@ -25,11 +25,6 @@ from planner_eval.reading.dialects.programs.syntax import (
 
 _PATH_STEP = re.compile(r"\.([^\W\d]\w*+)|\[\s*+(?:(\d++)|'([^']*+)'|\"([^\"]*+)\")\s*+\]")
 _KEY = re.compile(r"([^\W\d][\w\-.]*+)\s*+=\s*+")
-_CALL_HEAD = re.compile(r"(?:await\b\s*+)?+([^\W\d]\w*+(?:[.\-][\w\-]++)*+)\(\s*+")
-_ARGUMENT = re.compile(
-    r"([^\W\d][\w\-.]*+)\s*+=\s*+(\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'|[^\s,)]++)\s*+(?:,\s*+)?+",
-    re.S,
-)
 _ESCAPE = re.compile(
     r"\\(?:(\r\n|\n)|([\\'\"abfnrtv])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([0-7]{1,3}))"
 )
@@ -226,18 +221,6 @@ class PythonTransformer(ProgramTransformer):
         """Read a positional argument."""
         (value,) = items
         return value
-
-    def flat(self, items: Any) -> Any:
-        """Read a call of plain named values, one token."""
-        (token,) = items
-        head = _CALL_HEAD.match(token)
-        assert head is not None
-        arguments = []
-        for match in _ARGUMENT.finditer(token, head.end()):
-            start, end = match.span(2)
-            value = KnownNode(read_scalar(match[2]), *(token.start_pos + start, token.start_pos + end))
-            arguments.append(KeywordNode(match[1], value))
-        return self._called(head[1], arguments, token_span(token))
 
 
 _JS_LITERALS = {"true": True, "false": False, "null": None, "undefined": None}
