@@ -17,7 +17,7 @@ from typing import Any
 
 from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import build_object, map_object_values, object_items
-from planner_eval.base.limits import MAX_DIGITS, Span, long_integer_error, too_many_calls_error
+from planner_eval.base.limits import Span, too_many_calls_error
 from planner_eval.base.text import shorten
 from planner_eval.plan.model import Path, RawCall, RawComputed, RawRef, RawTemplate
 from planner_eval.reading.dialects.programs.program import ProgramState, result_name
@@ -66,7 +66,6 @@ _KEYWORD_METHODS = frozenset({"format", "update", "setdefault", "dict", "text", 
 """Methods of data that take arguments of any name."""
 MAX_REREAD_CHARS = 200_000
 """Characters of functions and loops that are read again: each in the one before doubles them."""
-_TOO_LONG = 10**MAX_DIGITS
 _CHARACTERS_PER_VALUE = 64
 """So many characters of a text that a program puts together count as a value."""
 _ORDINALS = frozenset({"First", "Second", "Third", "Fourth", "Fifth", "Next", "Then", "Finally", "Lastly"})
@@ -94,10 +93,6 @@ class Machine(ProgramState):
         if kind is ast.Constant:
             if isinstance(node.value, str):
                 self.check_joined(node)
-            elif (
-                type(node.value) is int and node.value >= _TOO_LONG
-            ):  # hexadecimal, as Python cannot write it
-                raise long_integer_error(self.text, self.span(node)[0])
             is_data = node.value is None or isinstance(node.value, (str, int, float))
             return node.value if is_data else RawComputed(self.source(node))
         return _READERS.get(kind, Machine.computed)(self, node)
@@ -138,8 +133,7 @@ class Machine(ProgramState):
 
     def operation(self, node: ast.expr) -> VariableValue:
         """Text around values, a number with its sign, or an expression."""
-        if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
-            self.value(node.operand)
+        if isinstance(node, ast.UnaryOp):
             with suppress(NotDataError):
                 return signed_number(node)
         return self.template(node) if is_text(node) else self.computed(node)

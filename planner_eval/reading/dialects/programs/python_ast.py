@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError
-from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.limits import (
+    DEFAULT_LIMITS,
+    MAX_DIGITS,
+    Limits,
+    has_long_integer,
+    long_integer_error,
+)
 from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import RawPlan
 from planner_eval.reading.dialects.programs.expressions import MAX_REREAD_CHARS, Machine
@@ -74,6 +80,8 @@ def follow(
     (('b', RawRef(name='@0', path=('y',))),)
     """
     program = _Program(tree, text, defined, limits, calls_before, before)
+    if has_long_integer(text) and not program.by_offset:
+        program.refuse_long_integers(tree)
     try:
         program.block(tree.body)
     except RecursionError:
@@ -112,6 +120,19 @@ class _Program(Machine):
         self.inner: set[str] = set()
         self.unbound: dict[ast.AST, None] = {}
         """Functions of which a call was passed over, as it is open what their parameters get."""
+
+    def refuse_long_integers(self, tree: ast.Module) -> None:
+        """Refuse integers that Python reads, for they are hexadecimal, and could not write.
+
+        Raises:
+            LimitError: with the place of the first.
+        """
+        numbers = (
+            node for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is int
+        )
+        too_long = [self.span(number)[0] for number in numbers if number.value >= 10**MAX_DIGITS]
+        if too_long:
+            raise long_integer_error(self.text, min(too_long))
 
     # ------------------------------------------------------------ statements
     def block(self, body: list[ast.stmt]) -> bool:
