@@ -8,6 +8,7 @@ lines that hold calls, one block after another. A text in which nothing calls a 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -64,7 +65,7 @@ from planner_eval.reading.dialects.finding.unread_calls import (
 )
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.program import Variables, connect_calls, shift_names
-from planner_eval.reading.dialects.programs.syntax import MAX_PARSED_CHARS, is_long_program
+from planner_eval.reading.dialects.programs.syntax import MAX_PARSED_CHARS, is_long_program, parse_syntax
 from planner_eval.reading.dialects.repairs import RepairedText, decode_once, repairs
 
 
@@ -358,10 +359,23 @@ def _find_in_dialect(
             else dialect.read
         )
         raw = _read_in_dialect(read, view, limits, repair=repair)
+        if raw is None and dialect.name in PYTHON_DIALECTS:
+            _refuse_program(read, view, source, limits)
         if raw is not None and raw.calls:
             calls += shift_names(raw.calls, len(calls)) if calls else raw.calls
             notes += raw.notes
     return RawPlan(tuple(variables.connected(calls)), None, tuple(notes)) if calls else None
+
+
+def _refuse_program(
+    read: Callable[[str, Limits], RawPlan], view: TextView, source: str, limits: Limits
+) -> None:
+    """Refuse a block that is Python, and was not read: it calls tools, which may not be left out."""
+    if isinstance(parse_syntax(view.text), ast.Module):
+        try:
+            read(view.text, limits)
+        except ParseError as error:
+            raise ParseError(error.reason, text=source, offset=view.origin(error.offset)) from None
 
 
 def _read_in_dialect(

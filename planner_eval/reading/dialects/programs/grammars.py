@@ -14,6 +14,7 @@ from planner_eval.base.limits import Span
 from planner_eval.plan.model import Arguments, RawCall, RawRef, RawTemplate, Value, map_leaves
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, unescape_view
 from planner_eval.reading.dialects.notations.appbench_terms import CALL_HEAD, ESCAPED_CHARACTER, word_value
+from planner_eval.reading.dialects.programs.program_grammars import token_span
 
 # ----------------------------------------------------------------------
 # The transformer of grammars/appbench.lark; apart, so that the fast path imports no Lark.
@@ -50,19 +51,14 @@ class AppBenchTransformer(Transformer[Token, Any]):
 
     def text_argument(self, items: list[Token]) -> Argument:
         """Read `#name='value'`."""
-        (token,) = items
-        match = _NAME_AND_VALUE.fullmatch(token)
-        assert match is not None
-        return Argument(match[1], _unquote(match[2]), _token_span(token))
+        name, value = _name_and_value(items[0])
+        return Argument(name, _unquote(value), token_span(items[0]))
 
     def word_argument(self, items: list[Token]) -> Argument:
         """Read `#name=word`."""
-        (token,) = items
-        match = _NAME_AND_VALUE.fullmatch(token)
-        assert match is not None
-        start, end = _token_span(token)
-        value = _place_reference(word_value(match[2]), (end - len(match[2]), end))
-        return Argument(match[1], value, (start, end))
+        name, word = _name_and_value(items[0])
+        start, end = token_span(items[0])
+        return Argument(name, _place_reference(word_value(word), (end - len(word), end)), (start, end))
 
     def text_value(self, items: list[Token]) -> Any:
         """Read a quoted text in a list."""
@@ -72,7 +68,7 @@ class AppBenchTransformer(Transformer[Token, Any]):
     def word_value(self, items: list[Token]) -> Any:
         """Read an unquoted word in a list."""
         (token,) = items
-        return [_place_reference(word_value(str(token)), _token_span(token))]
+        return [_place_reference(word_value(str(token)), token_span(token))]
 
     def list_value(self, items: list[Any]) -> Any:
         """Read a list in a list."""
@@ -85,9 +81,13 @@ class AppBenchTransformer(Transformer[Token, Any]):
     def list_argument(self, items: list[Any]) -> Argument:
         """Read `#name=[...]`."""
         token, (values, end) = items
-        match = _NAME_AND_VALUE.fullmatch(token)
-        assert match is not None
-        return Argument(match[1], values, (token.start_pos, end))
+        return Argument(_name_and_value(token)[0], values, (token.start_pos, end))
+
+
+def _name_and_value(argument: str) -> tuple[str, str]:
+    match = _NAME_AND_VALUE.fullmatch(argument)
+    assert match is not None
+    return match[1], match[2]
 
 
 def _place_reference(value: Any, span: Span) -> Any:
@@ -96,12 +96,6 @@ def _place_reference(value: Any, span: Span) -> Any:
 
 def _unquote(quoted: str) -> str:
     return ESCAPED_CHARACTER.sub(r"\1", quoted[1:-1])
-
-
-def _token_span(token: Token) -> Span:
-    assert token.start_pos is not None
-    assert token.end_pos is not None
-    return token.start_pos, token.end_pos
 
 
 # ----------------------------------------------------------------------
@@ -143,13 +137,13 @@ class NestfulTransformer(Transformer[Token, Any]):
     def field(self, items: list[Token]) -> PathStep:
         """Read `.field`."""
         (token,) = items
-        return PathStep(token[1:], _token_end(token))
+        return PathStep(token[1:], token_span(token)[1])
 
     def index(self, items: list[Token]) -> PathStep:
         """Read `[0]`; a position that no list has is a field of that name."""
         (token,) = items
         digits = token[1:-1]
-        return PathStep(int(digits) if len(digits) < 10 else digits, _token_end(token))
+        return PathStep(int(digits) if len(digits) < 10 else digits, token_span(token)[1])
 
     def broken(self, items: list[Token]) -> BrokenReference:
         """Read `label.field$`."""
@@ -158,11 +152,6 @@ class NestfulTransformer(Transformer[Token, Any]):
     def label(self, items: list[Token]) -> str:
         """Read a label without the dollar signs around it."""
         return str(items[0]) if items else ""
-
-
-def _token_end(token: Token) -> int:
-    assert token.end_pos is not None
-    return token.end_pos
 
 
 def _run_grammar(text: str, start: str) -> Any:

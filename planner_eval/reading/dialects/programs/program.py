@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
-from planner_eval.base.errors import ParseError
+from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.frozen import replace
-from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span
+from planner_eval.base.json_text import map_object_values, object_items
+from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, RawRef, Value, map_leaves
-from planner_eval.reading.dialects.programs.syntax import JavaScriptModule, PlacedTree, ToolCall
+from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, RawRef, Value, map_leaves
+from planner_eval.reading.dialects.programs.syntax import JavaScriptModule, PlacedTree
 from planner_eval.reading.dialects.programs.values import (
+    ABSENT,
     BUILTINS,
-    CHANGED_RESULTS,
+    DISPLAY_FUNCTIONS,
     EXCEPTIONS,
     LIBRARY_FUNCTIONS,
     SELF_NAMES,
-    BranchLog,
-    ChangedResults,
-    Changes,
-    ImportedName,
-    Scope,
+    Changed,
+    ToolName,
     Unknown,
-    UnsureValue,
     VariableValue,
     is_builtin_call,
 )
+
+MAX_VALUES = 1_000_000
+"""Values that variables may put into arguments, all together: a list of a list can double at each line."""
 
 
 class ProgramState(PlacedTree):
@@ -46,11 +48,10 @@ class ProgramState(PlacedTree):
         self,
         tree: ast.Module,
         text: str,
-        defined: Iterable[str] = (),
-        *,
-        limits: Limits = DEFAULT_LIMITS,
-        calls_before: int = 0,
-        before: Mapping[str, VariableValue] | None = None,
+        defined: Iterable[str],
+        limits: Limits,
+        calls_before: int,
+        before: Mapping[str, VariableValue] | None,
     ) -> None:
         super().__init__(tree, text)
         self.limits = limits
@@ -59,26 +60,30 @@ class ProgramState(PlacedTree):
         self.mappings = isinstance(tree, JavaScriptModule)
         self.own: MutableMapping[str, VariableValue] = {}
         # A copy of what was before for each piece of a text would take quadratic time.
-        self.held = Scope(self.own, before) if before else self.own  # type: ignore[arg-type]
-        self.ways = BranchLog()
-        self.changes = Changes(text, self.held.get(CHANGED_RESULTS))
+        self.held: MutableMapping[str, VariableValue]
+        self.held = ChainMap(self.own, before) if before else self.own  # type: ignore[arg-type]
+        self.growing: set[int] = set()
+        """Lists and objects that the program writes itself, by identity."""
+        self.changed: dict[str | int, tuple[Any, Changed]] = {}
+        """Results by name, lists and objects by identity, that are no longer known."""
+        self.spent = 0
+        self.spent_at = 0
         self.calls: list[RawCall] = []
         self.notes: list[Diagnostic] = []
-        self.control: list[tuple[str, str, Span]] = []
-        self.endings: list[tuple[bool, str, str, Span]] = []
+        self.control: list[str] = []
+        """Why it is not known whether what is followed is run."""
+        self.endings: list[tuple[bool, Span]] = []
+        """Where the program may have ended before: beyond the function, or not."""
+        self.told: set[Span | str] = set()
+        """Names and places of which something was remarked."""
         self.error: ParseError | None = None
-        self.dropped: ParseError | None = None
         self.surely = False
         self.is_program = bool(before) or self.mappings
         self.inside = 0
         self.quiet = False
         self.again = 0
-        self.repeating = 0
-        self.unassigned: set[str] = set()
         self.tool_names: set[str] = set()
         """Names of the language's functions that a list of calls calls as tools."""
-        self.words: dict[str, bool] = {}
-        """Whether an ordinal is a word of the text around the calls, not a variable."""
         self.unread: dict[ast.AST, None] = {}
         """Functions that were not followed."""
 
@@ -89,71 +94,187 @@ class ProgramState(PlacedTree):
             ParseError: there are calls, and something about one cannot be known; or what may be one is none
                 that can be read.
         """
-        error = self.error or self.dropped
-        if error is not None and (self.calls or self.surely):
-            raise error
+        if self.error is not None and (self.calls or self.surely):
+            raise self.error
         return RawPlan(tuple(self.calls), None, tuple(self.notes))
 
     def settled(self) -> Mapping[str, VariableValue]:
-        """What the program's own variables hold after it, for the text that follows."""
-        self.changes.settle(self.held, self.own)
+        """What the program's own variables hold after it, and what it changed, for the text that follows."""
+        for name, value in [*(self.held if self.changed else self.own).items()]:
+            current = self.current(value)
+            if isinstance(current, Unknown):
+                self.own[name] = current
         return self.own
 
-    def fail(self, reason: str, offset: int) -> None:
-        """Remember the first thing that cannot be read."""
-        if self.error is None:
-            self.error = ParseError(reason, text=self.text, offset=offset)
+    def note(self, code: str, message: str, span: Span, severity: str = "warning", **details: Any) -> None:
+        """Remark on something."""
+        self.notes.append(Diagnostic(code, message, severity, span=span, **details))
 
-    def drop(self, reason: str, offset: int, *, surely: bool = False) -> None:
-        """Remember the first call that would be lost.
+    def fail(self, reason: str, offset: int, *, surely: bool = False) -> None:
+        """Remember the first thing that cannot be read.
 
         Args:
-            reason: What is called how.
+            reason: What it is.
             offset: Where.
-            surely: It is a tool's, even where no other call is.
+            surely: A call of a tool would be lost, even where no other call is.
         """
-        message = f"{reason}: only tools that are called by their own names are read"
-        if self.dropped is None:
-            self.dropped = ParseError(message, text=self.text, offset=offset)
+        if self.error is None:
+            self.error = ParseError(reason, text=self.text, offset=offset)
         self.surely = self.surely or surely
+
+    def drop(self, reason: str, offset: int, *, surely: bool = True) -> None:
+        """Remember a call that would be lost; as :meth:`fail`."""
+        reason = f"{reason}: only tools that are called by their own names are read"
+        self.fail(reason, offset, surely=surely)
 
     # ------------------------------------------------------------ variables
     def bind(self, name: str, value: VariableValue) -> None:
         """Give a variable what it holds from here on."""
-        self.ways.put(self.held, name, value)
+        self.own[name] = value
 
-    def unsure(self, reason: str, node: Any) -> UnsureValue:
-        """A value that depends on what stands here."""
-        return UnsureValue(reason, self.span(node)[0], self.text)
+    def place_of(self, value: Unknown, start: int) -> int:
+        """Where the cause of an unknown value stands; where it is used, if that is another text."""
+        return value.at if value.text is self.text else start
 
-    def known_as(self, name: str) -> str:
-        """A tool's name where it was imported under another."""
-        root, dot, suffix = name.partition(".")
-        stored = self.held.get(root)
-        return f"{stored.name}{dot}{suffix}" if isinstance(stored, ImportedName) else name
+    def content(self, value: Any) -> Any:
+        """A value itself, or why a list, an object or a result is no longer known."""
+        if not self.changed or not isinstance(value, (RawRef, list, dict)):
+            return value
+        return self.changed.get(_identity(value), (value, value))[1]
 
+    def follow_path(self, value: Any, path: Path) -> Any:
+        """What a way leads to, itself and no copy; what is around it, where that is not sure."""
+        for i, step in enumerate(path):
+            content = self.content(value)
+            if isinstance(content, RawRef):
+                return RawRef(content.name, (*content.path, *path[i:]))
+            if not isinstance(content, (list, dict)):
+                return content if isinstance(content, Unknown) else Unknown()
+            try:
+                value = content[step]  # type: ignore[index]
+            except (LookupError, TypeError):
+                return Unknown(of=(value,))
+        return value
+
+    def current(self, value: VariableValue, depth: int = 0) -> VariableValue:
+        """A copy of a value as it is now, names as texts; Unknown where a part of it is."""
+        value = self.content(value)
+        if isinstance(value, ToolName) and not value.is_imported:
+            return value.name
+        if not isinstance(value, (list, dict)):
+            return value
+        if depth > self.limits.depth:
+            return Unknown(f"it nests lists deeper than {self.limits.depth} levels")
+        self.spend(len(value))
+        if isinstance(value, dict):
+            current: Any = map_object_values(value, lambda item: self.current(item, depth + 1))
+            items = [item for _, item in object_items(current)]
+        else:
+            current = items = [self.current(item, depth + 1) for item in value]
+        return next((item for item in items if isinstance(item, Unknown)), current)
+
+    def capture(self, nodes: Iterable[ast.AST]) -> dict[str, VariableValue]:
+        """What the variables hold that some nodes assign."""
+        names = (part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name))
+        return {
+            name.id: self.held.get(name.id, ABSENT) for name in names if not isinstance(name.ctx, ast.Load)
+        }
+
+    def restore(self, before: Mapping[str, VariableValue]) -> None:
+        """Let variables hold what they held."""
+        for name, value in before.items():
+            if value is ABSENT:
+                self.own.pop(name, None)
+            else:
+                self.own[name] = value
+
+    # ------------------------------------------------------------ changes in place
+    def spend(self, count: int) -> None:
+        """Count values that variables put into arguments.
+
+        Raises:
+            LimitError: there are too many.
+        """
+        self.spent += count
+        if self.spent > MAX_VALUES:
+            raise LimitError("the program's values grow too large", text=self.text, offset=self.spent_at)
+
+    def change(self, target: VariableValue, reason: str, at: int) -> None:
+        """Take what is held for changed in a way that is not followed; of a part of something all of it."""
+        changed = Changed(reason, at, self.text, (target,), is_part=True)
+        waiting, seen = [target], set[int]()
+        while waiting:
+            value = waiting.pop()
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            if isinstance(value, Unknown):
+                waiting += value.of
+            elif isinstance(value, (RawRef, list, dict)):
+                self.changed[_identity(value)] = value, changed
+                if isinstance(target, Unknown) and not isinstance(value, RawRef):
+                    waiting += value.values() if isinstance(value, dict) else value
+            self.spend(1)
+
+    def grow(
+        self, target: Any, method: str, positional: list[VariableValue], named: Mapping[str, VariableValue]
+    ) -> bool:
+        """Make a change that is as simple as it is certain: something put at the end, or under a key.
+
+        Returns:
+            False where it is not simple.
+        """
+        if self.control or id(target) not in self.growing:
+            return False
+        first = self.content(positional[0]) if len(positional) == 1 else None
+        if isinstance(target, list) and method in ("append", "push") and positional and not named:
+            target += positional if method == "push" else positional[:1]
+        elif isinstance(target, list) and method == "extend" and type(first) is list and not named:
+            target += [*first]
+        elif type(target) is dict and method == "update" and (type(first) is dict or not positional):
+            target.update(first or {}, **named)
+        else:
+            return False
+        return True
+
+    # ------------------------------------------------------------ names
     def is_self(self, name: str) -> bool:
         """Whether a name is what a class calls itself, and no variable of the program."""
         return name in SELF_NAMES and name not in self.held
 
-    def is_tool(self, call: ToolCall) -> bool:
-        """Whether a call is of a tool: not of the program's own functions, variables and libraries."""
-        name = call.name
-        root = name.split(".", 1)[0]
-        if isinstance(self.held.get(root), ImportedName):  # but classes of modules that are no tools
-            return not name.rsplit(".", 1)[-1][:1].isupper()
-        if name in self.defined or root in self.defined or root in SELF_NAMES:
+    def is_tool(self, name: str, known: str, keys: list[str | None]) -> bool:
+        """Whether a call is of a tool: not of the program's own functions, variables and libraries.
+
+        Args:
+            name: What is called.
+            known: The tool's own name, where the program has another for it.
+            keys: The names of its arguments, None of positional ones.
+        """
+        root = known.split(".", 1)[0]
+        stored = self.held.get(name.split(".", 1)[0])
+        if isinstance(stored, ToolName) and stored.is_imported:  # but classes of modules that are no tools
+            return not known.rsplit(".", 1)[-1][:1].isupper()
+        if not self.defined.isdisjoint((known, root)) or root in SELF_NAMES:
             return False
-        if root in (self.own if root == name else self.held):  # a tool may be called as a line before
+        if root in (self.own if root == known else self.held):  # a tool may be called as a line before
             return False  # named its result
-        if name in EXCEPTIONS or name in LIBRARY_FUNCTIONS:
+        if known in EXCEPTIONS or known in LIBRARY_FUNCTIONS:
             return False
-        if name not in BUILTINS:
+        if known in DISPLAY_FUNCTIONS:  # `print` with names that are none of Python's is a tool's
+            return known == "print" and bool(keys) and _PRINT_OPTIONS.isdisjoint(keys)
+        if known not in BUILTINS:
             return True
-        is_named = not is_builtin_call(name, [argument.key for argument in call.arguments])
+        is_named = not is_builtin_call(known, keys)
         if is_named or not (self.is_program or self.inside or self.control):
-            self.tool_names.add(name)
-        return is_named or (name in self.tool_names and not self.is_program)
+            self.tool_names.add(known)
+        return is_named or (known in self.tool_names and not self.is_program)
+
+
+_PRINT_OPTIONS = frozenset({None, "sep", "end", "file", "flush"})
+
+
+def _identity(value: Any) -> str | int:
+    return value.name if isinstance(value, RawRef) else id(value)
 
 
 # ----------------------------------------------------------------------
@@ -161,6 +282,21 @@ class ProgramState(PlacedTree):
 def result_name(position: int) -> str:
     """The made-up name of the result of a piece's call."""
     return f"@{position}"
+
+
+def _rename_references(rename: Callable[[str], str], value: Any) -> Any:
+    """A value with its references under other names."""
+
+    def leaf(item: Any) -> Any:
+        name = rename(item.name) if isinstance(item, RawRef) else None
+        return item if name is None or name == item.name else RawRef(name, item.path)
+
+    return map_leaves(leaf, value)
+
+
+def _rename_arguments(rename: Callable[[str], str], call: RawCall) -> RawCall:
+    arguments = [(key, _rename_references(rename, value)) for key, value in call.arguments]
+    return replace(call, arguments=tuple(arguments))
 
 
 class PieceVariables(NamedTuple):
@@ -182,28 +318,15 @@ class PieceVariables(NamedTuple):
         {'x': RawRef(name='0@3', path=('city',))}
         """
 
-        def own(name: str) -> str:
+        def rename(name: str) -> str:
             return f"{name[1:]}@{self.piece}" if name[:1] == "@" else name
 
-        def leaf(item: Value) -> Value:
-            return RawRef(own(item.name), item.path) if isinstance(item, RawRef) else item
-
-        renamed: dict[int, Value] = {}
-
-        def shared(value: Value | Unknown) -> Value | Unknown:
-            if isinstance(value, ChangedResults):
-                fields = {(own(name), step): unsure for (name, step), unsure in value.fields.items()}
-                return ChangedResults(fields)
-            if isinstance(value, Unknown):
-                return value
-            if not isinstance(value, (list, dict)):
-                return map_leaves(leaf, value)
-            if id(value) not in renamed:  # what holds no such call stays the same, as its aliases are
-                copied = map_leaves(leaf, value)
-                renamed[id(value)] = value if copied == value else copied
-            return renamed[id(value)]
-
-        return {name: shared(value) for name, value in self.held.items()}
+        shared: dict[int, Any] = {}
+        for value in self.held.values():
+            if id(value) not in shared:  # what holds no such call stays the same, as its aliases are
+                renamed = _rename_references(rename, value)
+                shared[id(value)] = value if renamed == value else renamed
+        return {name: shared[id(value)] for name, value in self.held.items()}
 
 
 def connect_calls(
@@ -225,21 +348,15 @@ def connect_calls(
     starts = dict(pieces)
     named: set[int] = set()
 
-    def leaf(item: Value) -> Value:
-        if not isinstance(item, RawRef):
-            return item
-        name = repeated.get(item.name, item.name)
-        call, mark, piece = name.partition("@")
+    def rename(given: str) -> str:
+        call, mark, piece = repeated.get(given, given).partition("@")
         if not (mark and call.isdigit() and piece.isdigit() and int(piece) in starts):
-            return item
+            return given
         index = starts[int(piece)] + int(call)
         named.add(index)
-        return RawRef(result_name(index), item.path)
+        return result_name(index)
 
-    linked = [
-        replace(call, arguments=tuple([(key, map_leaves(leaf, item)) for key, item in call.arguments]))
-        for call in calls
-    ]
+    linked = [_rename_arguments(rename, call) for call in calls]
     for index in named:  # a call that a program only repeats may be of a notation that gives it no name
         if index < len(linked) and all(name != result_name(index) for name, _ in linked[index].binds):
             linked[index] = replace(linked[index], binds=(*linked[index].binds, (result_name(index), ())))
@@ -271,19 +388,10 @@ class Variables:
 def shift_names(calls: tuple[RawCall, ...], by: int) -> tuple[RawCall, ...]:
     """The calls with their made-up result names counted on from `by`."""
 
-    def leaf(item: Value) -> Value:
-        if isinstance(item, RawRef) and item.name[:1] == "@":
-            return RawRef(result_name(int(item.name[1:]) + by), item.path)
-        return item
+    def shift(name: str) -> str:
+        return result_name(int(name[1:]) + by) if name[:1] == "@" else name
 
+    renamed = [_rename_arguments(shift, call) for call in calls]
     return tuple(
-        replace(
-            call,
-            arguments=tuple((key, map_leaves(leaf, item)) for key, item in call.arguments),
-            binds=tuple(
-                (result_name(int(name[1:]) + by) if name[:1] == "@" else name, path)
-                for name, path in call.binds
-            ),
-        )
-        for call in calls
+        [replace(call, binds=tuple([(shift(name), path) for name, path in call.binds])) for call in renamed]
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lark import Token, Transformer
@@ -15,7 +15,6 @@ from planner_eval.base.limits import Span
 from planner_eval.plan.model import RawComputed
 from planner_eval.reading.dialects.programs.syntax import (
     CallNode,
-    ComputedTemplate,
     GrammarModule,
     JavaScriptModule,
     KeywordNode,
@@ -26,11 +25,6 @@ from planner_eval.reading.dialects.programs.syntax import (
 
 _PATH_STEP = re.compile(r"\.([^\W\d]\w*+)|\[\s*+(?:(\d++)|'([^']*+)'|\"([^\"]*+)\")\s*+\]")
 _KEY = re.compile(r"([^\W\d][\w\-.]*+)\s*+=\s*+")
-_CALL_HEAD = re.compile(r"(?:await\b\s*+)?+([^\W\d]\w*+(?:[.\-][\w\-]++)*+)\(\s*+")
-_ARGUMENT = re.compile(
-    r"([^\W\d][\w\-.]*+)\s*+=\s*+(\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'|[^\s,)]++)\s*+(?:,\s*+)?+",
-    re.S,
-)
 _ESCAPE = re.compile(
     r"\\(?:(\r\n|\n)|([\\'\"abfnrtv])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([0-7]{1,3}))"
 )
@@ -128,10 +122,22 @@ class ProgramTransformer(Transformer[Token, Any]):
     """Gives the statements of a program, as of Python's own tree."""
 
     module = GrammarModule
+    literals: Mapping[str, Any] = _LITERAL_WORDS
 
     def start(self, items: list[Any]) -> ast.Module:
         """Collect the statements."""
         return self.module([item for item in items if item is not None], [])
+
+    def number(self, items: list[Token]) -> Any:
+        """Read a number."""
+        (token,) = items
+        return KnownNode(_read_number(token.lower().rstrip("dfl")), *token_span(token))
+
+    def name(self, items: list[Token]) -> Any:
+        """Read a literal, or a name with a way into it."""
+        (token,) = items
+        text, span = re.sub(r"^await\s+", "", token).replace("?.", "."), token_span(token)
+        return KnownNode(self.literals[text], *span) if text in self.literals else _name(text, span)
 
     def array(self, items: list[Any]) -> Any:
         """Read a list or a tuple."""
@@ -192,17 +198,6 @@ class PythonTransformer(ProgramTransformer):
         text = str(token)
         return KnownNode(RawComputed(text) if text[0] == "b" else unquote(text), *token_span(token))
 
-    def number(self, items: Any) -> Any:
-        """Read a number."""
-        (token,) = items
-        return KnownNode(_read_number(token), *token_span(token))
-
-    def name(self, items: Any) -> Any:
-        """Read a name, or one of Python's and JSON's words."""
-        (token,) = items
-        text, span = str(token), token_span(token)
-        return KnownNode(_LITERAL_WORDS[text], *span) if text in _LITERAL_WORDS else _name(text, span)
-
     def expression(self, items: Any) -> Any:
         """Read an expression of numbers: its source text."""
         (token,) = items
@@ -227,18 +222,6 @@ class PythonTransformer(ProgramTransformer):
         (value,) = items
         return value
 
-    def flat(self, items: Any) -> Any:
-        """Read a call of plain named values, one token."""
-        (token,) = items
-        head = _CALL_HEAD.match(token)
-        assert head is not None
-        arguments = []
-        for match in _ARGUMENT.finditer(token, head.end()):
-            start, end = match.span(2)
-            value = KnownNode(read_scalar(match[2]), *(token.start_pos + start, token.start_pos + end))
-            arguments.append(KeywordNode(match[1], value))
-        return self._called(head[1], arguments, token_span(token))
-
 
 _JS_LITERALS = {"true": True, "false": False, "null": None, "undefined": None}
 _JS_ESCAPE = re.compile(
@@ -251,6 +234,7 @@ class JavaScriptTransformer(ProgramTransformer):
     """The transformer of grammars/javascript.lark."""
 
     module = JavaScriptModule
+    literals = _JS_LITERALS
 
     def ignore(self, items: list[Any]) -> None:
         """Drop what says nothing."""
@@ -297,27 +281,6 @@ class JavaScriptTransformer(ProgramTransformer):
         (token,) = items
         return _read_template(str(token), token_span(token))
 
-    def number(self, items: list[Token]) -> Any:
-        """Read a number."""
-        (token,) = items
-        return KnownNode(_read_number(token.lower().rstrip("dfl")), *token_span(token))
-
-    def name(self, items: list[Token]) -> Any:
-        """Read a literal, or a name with a way into it."""
-        (token,) = items
-        text, span = re.sub(r"^await\s+", "", token).replace("?.", "."), token_span(token)
-        return KnownNode(_JS_LITERALS[text], *span) if text in _JS_LITERALS else _name(text, span)
-
-    def flat(self, items: list[Token]) -> Any:
-        """Read an object of scalars at once."""
-        (token,) = items
-        pairs, span = [], token_span(token)
-        for match in _PAIR.finditer(token):
-            key, text = match.groups()
-            value = _JS_LITERALS[text] if text in _JS_LITERALS else _read_js_scalar(text)
-            pairs.append((_unescape_js_text(key[1:-1]) if key[0] == '"' else key, KnownNode(value, *span)))
-        return ObjectNode(build_object(pairs), *span)
-
     def member(self, items: list[Any]) -> Any:
         """Read `key: value`."""
         token, value = items
@@ -328,17 +291,6 @@ class JavaScriptTransformer(ProgramTransformer):
         """Read `{name}`."""
         (token,) = items
         return str(token), _name(token, token_span(token))
-
-
-_PAIR = re.compile(
-    r'([^\W\d][\w$]*+|"(?:[^"\\\n]++|\\.)*+")\s*+:\s*+("(?:[^"\\\n]++|\\.)*+"|[^\s,}]++)', re.S
-)
-
-
-def _read_js_scalar(text: str) -> Any:
-    if text[0] == '"':
-        return _unescape_js_text(text[1:-1])
-    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def _unescape_js_text(text: str) -> str:
@@ -363,7 +315,7 @@ _TEMPLATE_FIELD = re.compile(
 def _read_template(text: str, span: Span) -> Any:
     body = text[1:-1]
     if "${" in _TEMPLATE_FIELD.sub("", body):
-        return place(ComputedTemplate(), span)
+        return place(ast.FormattedValue(ast.Constant(""), -1), span)
     pieces: list[Any] = []
     end = 0
     for match in _TEMPLATE_FIELD.finditer(body):

@@ -13,11 +13,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError, WriteError
-from planner_eval.base.frozen import replace
 from planner_eval.base.grammar import describe_found
 from planner_eval.base.json_text import ObjectSpans, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls, long_integer_error
@@ -35,7 +35,7 @@ from planner_eval.plan.model import (
     fold,
 )
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
-from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, tokens
+from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, remove_call_spans, tokens
 from planner_eval.reading.dialects.notations.json_calls import read_values
 from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
@@ -82,12 +82,9 @@ def dialect(row: Wrapper) -> Dialect:
         return _code_block_dialect(row)
     if row.shape == "call-texts":
         return _call_texts_dialect(row)
-    write: Callable[[Plan], str]
-    if row.shape == "python-list":
-        write = lambda plan: write_list(plan, row.name)  # noqa: E731 - one expression, bound to its row
-    else:
-        write = lambda plan: write_program(plan, row.name)  # noqa: E731
-    return Dialect(row.name, row.title, row.example, read, write, reference=_read_by_grammar)
+    write: Callable[..., str] = write_list if row.shape == "python-list" else write_program
+    write_plan = partial(write, dialect=row.name)
+    return Dialect(row.name, row.title, row.example, read, write_plan, reference=_read_by_grammar)
 
 
 def read(text: str, limits: Limits) -> RawPlan:
@@ -319,12 +316,16 @@ def read_texts(texts: list[str], limits: Limits) -> RawPlan | None:
             return None
         if not raw.calls:
             return None
-        for note in raw.notes:  # places in one of the texts are none in their list
-            call = None if note.call is None else note.call + len(calls)
-            notes.append(note._replace(call=call, span=None))
-        calls += [replace(c, span=None, spans=()) for c in shift_names(raw.calls, len(calls))]
+        _append_piece(raw, calls, notes)
         check_calls(len(calls), limits)
     return RawPlan(tuple(calls), None, tuple(notes))
+
+
+def _append_piece(raw: RawPlan, calls: list[RawCall], notes: list[Diagnostic]) -> None:
+    """Put the calls of one text after those of others, without places: in their list they have none."""
+    raw = remove_call_spans(raw)
+    notes += [n if n.call is None else n._replace(call=n.call + len(calls)) for n in raw.notes]
+    calls += shift_names(raw.calls, len(calls))
 
 
 def _call_texts_dialect(row: Wrapper) -> Dialect:
@@ -380,9 +381,7 @@ def _code_block_dialect(row: Wrapper) -> Dialect:
         notes: list[Diagnostic] = []
         variables = Variables()
         for code in codes:
-            raw = block_reader(variables, len(calls))(code, limits)
-            calls += [replace(c, span=None, spans=()) for c in shift_names(raw.calls, len(calls))]
-            notes += [note._replace(span=None) for note in raw.notes]
+            _append_piece(block_reader(variables, len(calls))(code, limits), calls, notes)
         return RawPlan(tuple(variables.connected(calls)), None, tuple(notes))
 
     def write(plan: Plan) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import warnings
-from inspect import Parameter, Signature
+from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.base.errors import strip_traceback
@@ -15,7 +14,7 @@ from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern, remembered
 from planner_eval.plan.model import Path
-from planner_eval.reading.dialects.programs.values import NotKnown
+from planner_eval.reading.dialects.programs.values import Spread
 
 _WARNING_CAUSE = lazy_pattern(r"\\(?!['\"\\\nabfnrtv0-3x])|[0-9]\.?(?:[jJxX]|and|else|for|i[fns]|not|or)")
 """What Python's parser may warn of, escapes and words after digits; silence costs more than the parse."""
@@ -128,15 +127,11 @@ class KeywordNode(NamedTuple):
     value: Any
 
 
-class ComputedTemplate(ast.expr):
-    """A text of JavaScript's with an expression in it."""
-
-
 class Argument(NamedTuple):
-    """An argument: its name, None of a positional one; its node, or what is known of it; its place."""
+    """An argument: its name, None of a positional one; its value; its place."""
 
     key: str | None
-    node: Any
+    value: Any
     span: Span
 
 
@@ -148,45 +143,24 @@ class ToolCall(NamedTuple):
     span: Span
 
     @property
-    def named(self) -> list[str]:
-        """The names of arguments that have one."""
-        return [argument.key for argument in self.arguments if argument.key is not None]
+    def positional(self) -> list[Any]:
+        """The arguments that have no name."""
+        return [argument.value for argument in self.arguments if argument.key is None]
 
     @property
-    def is_named_print(self) -> bool:
-        """Whether it is of a tool named ``print``: all that it is given has names, none of them Python's."""
-        keys = {argument.key for argument in self.arguments}
-        return self.name == "print" and bool(keys) and keys.isdisjoint((None, "sep", "end", "file", "flush"))
+    def named(self) -> dict[str, Any]:
+        """The arguments that have a name."""
+        return {argument.key: argument.value for argument in self.arguments if argument.key is not None}
 
-    def bound_to(self, given: ast.arguments) -> dict[str, Any] | None:
-        """What it gives to a function's parameters, defaults too; None where that is open: stars."""
-        if given.vararg or given.kwarg or len({*self.named}) < len(self.named):
-            return None
-        if any(isinstance(argument.node, (NotKnown, ast.Starred)) for argument in self.arguments):
-            return None
-        plain, words = [*given.posonlyargs, *given.args], given.kwonlyargs
-        defaults = [
-            *[Parameter.empty] * (len(plain) - len(given.defaults)),
-            *given.defaults,
-            *given.kw_defaults,
-        ]
-        parameters = [
-            Parameter(
-                word.arg,
-                Parameter.KEYWORD_ONLY if place >= len(plain) else Parameter.POSITIONAL_OR_KEYWORD,
-                default=defaults[place] or Parameter.empty,
-            )
-            for place, word in enumerate([*plain, *words])
-        ]
-        try:
-            bound = Signature(parameters).bind(
-                *[argument.node for argument in self.arguments if argument.key is None],
-                **{argument.key: argument.node for argument in self.arguments if argument.key is not None},
-            )
-        except (TypeError, ValueError):
-            return None
-        bound.apply_defaults()
-        return bound.arguments
+    def bound_to(self, given: ast.arguments, defaults: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a function's parameters get, defaults too; None where that is open: stars."""
+        plain = [parameter.arg for parameter in (*given.posonlyargs, *given.args)]
+        positional = self.positional
+        local = {**defaults, **dict(zip(plain, positional, strict=False)), **self.named}
+        names = {*plain, *(word.arg for word in given.kwonlyargs)}
+        twice = len({*plain[: len(positional)], *self.named}) < len(self.arguments)
+        is_open = given.vararg or given.kwarg or any(isinstance(value, Spread) for value in positional)
+        return None if is_open or twice or local.keys() != names else local
 
 
 ONE_STRING = lazy_pattern(
@@ -196,12 +170,9 @@ ONE_STRING = lazy_pattern(
 )
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DESCRIPTIONS: dict[type, str] = {
-    ast.Lambda: "a lambda", ast.Compare: "a comparison", ast.IfExp: "a conditional",
-    ast.BoolOp: "found 'and' or 'or'", ast.Set: "a set", ast.Starred: "a starred expression",
-    ComputedTemplate: "a computed template", **dict.fromkeys(COMPREHENSIONS, "a comprehension"),
+    ast.Compare: "a comparison", ast.IfExp: "a conditional", ast.BoolOp: "found 'and' or 'or'",
+    ast.Set: "a set", ast.JoinedStr: "a format",
 }  # fmt: skip
-IMPURE_NODES = (ast.Lambda, ast.Starred, ast.NamedExpr, ComputedTemplate, *COMPREHENSIONS)
-"""Expressions that are not told by their text, even if nothing in them depends on the program."""
 
 
 class PlacedTree:
@@ -270,10 +241,8 @@ def root_of(node: ast.expr) -> tuple[ast.expr, Path]:
     path: list[str | int] = []
     root = node
     while isinstance(root, (ast.Attribute, ast.Subscript)):
-        step = root.attr if isinstance(root, ast.Attribute) else getattr(root.slice, "value", None)
-        if isinstance(root, ast.Subscript) and not isinstance(root.slice, ast.Constant):
-            return node, ()
-        if not isinstance(step, (str, int)):
+        step = constant_step(root)
+        if step is None:
             return node, ()
         path.append(step)
         root = root.value
@@ -353,9 +322,10 @@ def may_be_prose(node: ast.expr) -> bool:
 
 def constant_step(node: ast.Attribute | ast.Subscript) -> str | int | None:
     """A step of a way, where it is a field or a constant."""
-    step = node.attr if isinstance(node, ast.Attribute) else getattr(node.slice, "value", None)
-    is_constant = isinstance(node, ast.Attribute) or isinstance(node.slice, ast.Constant)
-    return step if is_constant and isinstance(step, (str, int)) else None
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    step = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    return step if isinstance(step, (str, int)) else None
 
 
 def has_keyword_arguments(node: ast.AST) -> bool:
@@ -395,13 +365,6 @@ class NotDataError(Exception):
     """Something that is no literal of JSON's kind stands there."""
 
 
-def _refuse_constant(word: str) -> None:
-    raise NotDataError(word)
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=build_object, parse_constant=_refuse_constant)
-
-
 def read_literal(text: str) -> Any:
     r"""The data that a text is, as JSON or as Python writes it.
 
@@ -413,11 +376,6 @@ def read_literal(text: str) -> Any:
     """
     if is_nested_too_deep(text, _DEPTH_LIMITS):
         raise NotDataError
-    if "\\" not in text:
-        try:
-            return _DECODER.decode(text)
-        except ValueError:
-            pass
     tree = parse_syntax(f"[\n{text},\n]")
     body = tree.body if isinstance(tree, ast.Module) else []
     items = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
