@@ -19,10 +19,9 @@ MAX_ENTRIES = 1000
 _MIN_DISTINCTIVE_NUMBER = 100
 """A smaller integer stands in answers by chance."""
 _CHOICE_WORDS = re.compile(
-    r"\b(?:\w{2,12}est|best|most|least|lowest|highest|first|second|third|fourth|fifth|last|any|random"
+    r"(?i)\b(?:\w{2,12}est|best|most|least|lowest|highest|first|second|third|fourth|fifth|last|any|random"
     r"|popular|rated|recommended|sort(?:ed)?|rank(?:ed)?|under|below|above|at least|more than|less than"
-    r"|only)\b",
-    re.IGNORECASE,
+    r"|only)\b"
 )
 
 

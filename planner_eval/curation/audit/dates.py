@@ -83,7 +83,7 @@ _DAY_RANGE_SEPARATOR = r"[ ]?(?:-|–|—|to|until|till|and|through|or|,[ ]and)[
 
 # Every repetition is bounded or possessive: a text of a model's takes time in proportion to its length.
 _DAY_PATTERN = re.compile(
-    rf"""
+    rf"""(?ix)
     (?<!\d)(?P<iso>\d{{4}})[-/.](?P<iso_month>\d{{1,2}})(?:[-/.](?P<iso_day>\d{{1,2}}))?+(?!\d)
   | (?<![\d/.-])(?P<one>\d{{1,2}})[-/.](?P<two>\d{{1,2}})(?:[-/.](?P<short>\d{{4}}|\d\d))?+(?![\d/]|-\d|\.\d)
   | \b{MONTH}\b\.?,?[ ]?(?:the[
@@ -95,33 +95,28 @@ _DAY_PATTERN = re.compile(
   | \b(?P<nth>(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th))\b
   | \bthe[ ](?P<spelled>{_SPELLED_ORDINAL})\b
   | (?<![\d.,:])(?P<year>(?:19|20)\d\d)(?![\d:]|[.,]\d)
-    """,
-    re.VERBOSE | re.IGNORECASE,
+    """
 )
 _MONTH_OF_MAY = 5
-_BEFORE_MONTH_OF_MAY = re.compile(r"\b(?:in|of|for|during|this|next|last|early|late)\s$", re.IGNORECASE)
+_BEFORE_MONTH_OF_MAY = re.compile(r"(?i)\b(?:in|of|for|during|this|next|last|early|late)\s$")
 """What tells the month from the verb."""
-_MONTH_NAME = re.compile(rf"\b{MONTH}\b", re.IGNORECASE)
-_DAY_OF_MONTH_PATTERN = re.compile(rf"\b{_DAY_OF_MONTH}\b", re.IGNORECASE)
-_WEEKDAY_PATTERN = re.compile(
-    rf"\b(?P<name>{WEEKDAY}|mon|tue|tues|wed|thu|thur|thurs|fri)s?\b", re.IGNORECASE
-)
+_MONTH_NAME = re.compile(rf"(?i)\b{MONTH}\b")
+_DAY_OF_MONTH_PATTERN = re.compile(rf"(?i)\b{_DAY_OF_MONTH}\b")
+_WEEKDAY_PATTERN = re.compile(rf"(?i)\b(?P<name>{WEEKDAY}|mon|tue|tues|wed|thu|thur|thurs|fri)s?\b")
 _RELATIVE_TIME = re.compile(
-    r"""\b(?:to-?day|tonight|tonite|to-?morrow|yesterday|immediately|asap|soon
+    r"""(?ix)\b(?:to-?day|tonight|tonite|to-?morrow|yesterday|immediately|asap|soon
     |(?:next|last|(?<!of\ )this|coming|following|upcoming|past|previous|every|each)\ (?:\w{1,12}\ ){0,2}
        (?:day|night|week|weekend|month|year|quarter|evening|morning|afternoon|date|time)s?
     |weekend|later|earlier
     |christmas|easter|thanksgiving|halloween|new\ year(?:['’]s)?
-    |valentine(?:['’]?s)?|birthday|holiday)s?\b""",
-    re.VERBOSE | re.IGNORECASE,
+    |valentine(?:['’]?s)?|birthday|holiday)s?\b"""
 )
 _PERIOD_WORDS = re.compile(
-    r"""\b(?:now|currently|current|recent(?:ly)?|latest|(?:day|night|week|month|year|fortnight)s?|daily|weekly|monthly
-    |annual|yearly|quarterly)\b""",
-    re.VERBOSE | re.IGNORECASE,
+    r"""(?ix)\b(?:now|currently|current|recent(?:ly)?|latest|(?:day|night|week|month|year|fortnight)s?|daily|weekly|monthly
+    |annual|yearly|quarterly)\b"""
 )
 _CLOCK_TIME_PATTERN = re.compile(
-    r"""
+    r"""(?ix)
     (?<![\d:.,$])(?P<hour>[01]?\d|2[0-4])(?:[:.h](?P<minute>[0-5]\d)(?::[0-5]\d)?+)?+(?![\d:])
       (?:\ ?-?(?P<half>[ap])\.?\ ?m\b\.?|\ ?(?P<clock>o['’]?\ ?clock))?+(?!\w|\ ?%|[.,]\d)
   | \b(?P<past>half|quarter)\ (?P<way>past|to|after|before|till)\ (?P<of>\w{1,8})\b
@@ -130,31 +125,27 @@ _CLOCK_TIME_PATTERN = re.compile(
   | \b(?P<word>noon|midday|midnight)\b
   | \bat\ (?P<spelled>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)
       (?:[ -](?P<more>thirty|fifteen|forty-?five))?+\b
-    """,
-    re.VERBOSE | re.IGNORECASE,
+    """
 )
 _BEFORE_HOUR = re.compile(
-    r"(?:\b(?:at|around|about|by|after|before|until|till|from|between|past|and|or|to)|[-–@~])\ ?$",
-    re.IGNORECASE,
+    r"(?i)(?:\b(?:at|around|about|by|after|before|until|till|from|between|past|and|or|to)|[-–@~])\ ?$"
 )
 _AFTER_HOUR = re.compile(
-    r"\ ?(?:-|–|or|to|and|until|till)\ ?\d|\ (?:in|this|tomorrow|tonight|sharp|hrs|hours)\b", re.IGNORECASE
+    r"(?i)\ ?(?:-|–|or|to|and|until|till)\ ?\d|\ (?:in|this|tomorrow|tonight|sharp|hrs|hours)\b"
 )
 _VAGUE_TIME_WORDS = re.compile(
-    r"\b(?:morning|noon|afternoon|evening|night|tonight|lunch|lunchtime|dinner|breakfast|brunch|now|later|earlier"
-    r"|asap|early|late|matinee|same\ time|any\ ?time|hours?|minutes?|mins?|hrs?)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:morning|noon|afternoon|evening|night|tonight|lunch|lunchtime|dinner|breakfast|brunch|now|later|earlier"
+    r"|asap|early|late|matinee|same\ time|any\ ?time|hours?|minutes?|mins?|hrs?)\b"
 )
 _DAY_PART = r"(?P<part>morning|afternoon|evening|night)\b"
-_DAY_PART_AFTER = re.compile(rf",?\ ?(?:in\ the|at|this|that|tomorrow)?\ (?:to)?{_DAY_PART}", re.IGNORECASE)
-_DAY_PART_BEFORE = re.compile(rf"\b(?:to)?{_DAY_PART},?\ (?:at|around|about|by)\ $", re.IGNORECASE)
+_DAY_PART_AFTER = re.compile(rf"(?i),?\ ?(?:in\ the|at|this|that|tomorrow)?\ (?:to)?{_DAY_PART}")
+_DAY_PART_BEFORE = re.compile(rf"(?i)\b(?:to)?{_DAY_PART},?\ (?:at|around|about|by)\ $")
 _MEAL = "(?:lunch|dinner|breakfast|brunch|supper)"
 _DAY_PART_OR_MEAL_AFTER = re.compile(
-    rf",?\ ?(?:in\ the|at|this|that|tomorrow|for)?\ (?:early\ |late\ )?(?:(?:to)?{_DAY_PART}|{_MEAL}\b)",
-    re.IGNORECASE,
+    rf"(?i),?\ ?(?:in\ the|at|this|that|tomorrow|for)?\ (?:early\ |late\ )?(?:(?:to)?{_DAY_PART}|{_MEAL}\b)"
 )
 _DAY_PART_OR_MEAL_BEFORE = re.compile(
-    rf"\b(?:early\ |late\ )?(?:(?:to)?{_DAY_PART}|{_MEAL}),?\ (?:at|around|about|by|for)?\ ?$", re.IGNORECASE
+    rf"(?i)\b(?:early\ |late\ )?(?:(?:to)?{_DAY_PART}|{_MEAL}),?\ (?:at|around|about|by|for)?\ ?$"
 )
 """A part of the day beside a time of day: it says which half of the day is meant, and no other time."""
 _HOUR_WORDS: dict[str, int] = {**TABLES["numbers"], **TABLES["hours"]}
@@ -322,14 +313,11 @@ _MAX_WEEKDAY_DISTANCE = 6
 """So many characters stand between a day of the week and its date at most."""
 _MAX_TRIED = 50
 """Of lengths that a question says no more are tried."""
-_FILLER_TEXT = re.compile(
-    r"(?:at|on|the|and|to|t|z|utc|gmt|of|[ap]m|th|st|nd|rd|[\W_]|\+?00:?00)*+", re.IGNORECASE
-)
+_FILLER_TEXT = re.compile(r"(?i)(?:at|on|the|and|to|t|z|utc|gmt|of|[ap]m|th|st|nd|rd|[\W_]|\+?00:?00)*+")
 _ISO_TIME = re.compile(
-    r"(?:(?P<y>\d{4})(?P<dash>-?)(?P<m>\d\d)(?P=dash)(?P<d>\d\d)(?:T| (?=\d\d:)))?+"
+    r"(?i)(?:(?P<y>\d{4})(?P<dash>-?)(?P<m>\d\d)(?P=dash)(?P<d>\d\d)(?:T| (?=\d\d:)))?+"
     r"(?(y)|T?)(?P<hour>[01]\d|2[0-4])(?:(?P<colon>:)|(?(y)|(?<=T\d\d)))(?P<minute>[0-5]\d)"
-    r"(?:(?(colon):)[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?",
-    re.IGNORECASE,
+    r"(?:(?(colon):)[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?"
 )
 """A time, or a date with one, as programs write it; its zone says nothing of the hour that is meant."""
 _DAY_PART_MINUTES: dict[str, Sequence[int]] = TABLES["day_parts"]

@@ -45,17 +45,16 @@ from planner_eval.results.findings import Confidence, GoldFinding
 
 # ----------------------------------------------------------------------
 # Why a literal that nothing grounds is doubtful, and how sure that is.
-_RANGE_SEPARATOR = re.compile(r"\s?(?:-|–|—|and|to|until|till|or)\s?(?:around |at )?", re.IGNORECASE)
+_RANGE_SEPARATOR = re.compile(r"(?i)\s?(?:-|–|—|and|to|until|till|or)\s?(?:around |at )?")
 """What stands between the ends of a range of time."""
 _MAX_TIMES = 50
 """Of times that a question says no more are looked at for ranges."""
 _DAY_SHIFTING_WORDS = re.compile(
-    r"\b(?:before|after|prior to|preceding|following|ahead of|earlier than|later than|(?<!the )eve of)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:before|after|prior to|preceding|following|ahead of|earlier than|later than|(?<!the )eve of)\b"
 )
 """What makes a day another than the one that is named behind it."""
-_BIRTH = re.compile(r"birth|\bdob\b|_dob|\bborn\b", re.IGNORECASE)
-_EVE = re.compile(r"\beve of\b", re.IGNORECASE)
+_BIRTH = re.compile(r"(?i)birth|\bdob\b|_dob|\bborn\b")
+_EVE = re.compile(r"(?i)\beve of\b")
 _TIME_ZONE_WORDS = re.compile(
     r"\b(?:time ?zones?|local time|UTC|GMT|[ECMP][SDE]?T|CEST|IST|JST|BST)\b"
     r"|(?:\d|m\.?|noon|midnight) (?:[A-Z][\w'’]{1,20} ){1,3}time\b"
@@ -65,8 +64,8 @@ _TIME_ZONE_WORDS = re.compile(
 _SMALL_HOURS = 360
 """Before so many minutes after midnight a time may be one of the night after the day that is said."""
 _INFERRED_PLACE = re.compile(
-    r"\b(?:capital|city|town|country|birthplace|home ?town|home|seat|headquarters) (?:city )?(?:of|where)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:capital|city|town|country|birthplace|home ?town|home|seat|headquarters)"
+    r" (?:city )?(?:of|where)\b"
 )
 """What names a place by what is known of it."""
 _NAME_ARGUMENT_WORDS = word_set("named_arguments")

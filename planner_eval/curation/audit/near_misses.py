@@ -216,19 +216,15 @@ def _unequal_middles(left: Sequence[str], right: Sequence[str]) -> tuple[Sequenc
 # ----------------------------------------------------------------------
 # Days that today's date decides, where the question says which day today is.
 _TODAY = re.compile(
-    r"\b(?:today(?:['’]s date)?|current date|current day|the date today)\s?(?:is|was|=|:|,|being)?\s?"
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s)?(?:the\s)?(?=[\dA-Z])",
-    re.IGNORECASE,
+    r"(?i)\b(?:today(?:['’]s date)?|current date|current day|the date today)\s?(?:is|was|=|:|,|being)?\s?"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s)?(?:the\s)?(?=[\dA-Z])"
 )
 _NEAR_DAYS = {"the day after tomorrow": 2, "the day before yesterday": -2, "tomorrow": 1, "yesterday": -1}
-_DECIDED = re.compile(
-    r"\b(?:(?:the )?day (?:after tomorrow|before yesterday)|tomorrow|yesterday)\b", re.IGNORECASE
-)
+_DECIDED = re.compile(r"(?i)\b(?:(?:the )?day (?:after tomorrow|before yesterday)|tomorrow|yesterday)\b")
 _UNDECIDED = re.compile(
-    r"\b(?:next|last|this|coming|following|past|previous|every|each|in (?:a|an|\d+|\w+))\s(?:few\s)?"
+    r"(?i)\b(?:next|last|this|coming|following|past|previous|every|each|in (?:a|an|\d+|\w+))\s(?:few\s)?"
     r"(?:days?|weeks?|weekends?|months?|years?|quarters?)\b"
-    r"|\b(?:weekend|holiday|birthday|ago|from now|later|earlier)\b",
-    re.IGNORECASE,
+    r"|\b(?:weekend|holiday|birthday|ago|from now|later|earlier)\b"
 )
 
 
@@ -387,12 +383,11 @@ _ROUTES: dict[str, list[str]] = {way: words.split() for way, words in TABLES["ro
 """Words before a place, and those of arguments that it is then for."""
 _ROUTE_WORDS = {word for words in _ROUTES.values() for word in words}
 _FLIGHT_WORDS = re.compile(
-    r"\b(?:fl(?:y|ies|ew|own|ying|ights?)|planes?|airports?|airlines?|take-?off|layover|boarding)\b", re.I
+    r"(?i)\b(?:fl(?:y|ies|ew|own|ying|ights?)|planes?|airports?|airlines?|take-?off|layover|boarding)\b"
 )
 _BUILDING_WORDS = re.compile(
-    r"\b(?:airport|station|terminal|museum|tower|stadium|arena|university|hospital|square|bridge|palace"
-    r"|cathedral|castle|harbou?r)\b",
-    re.I,
+    r"(?i)\b(?:airport|station|terminal|museum|tower|stadium|arena|university|hospital|square|bridge|palace"
+    r"|cathedral|castle|harbou?r)\b"
 )
 
 

@@ -26,7 +26,7 @@ _NUMBER_PATTERN = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
 # One number, or a fraction, or a ratio; words or a sign before it, and a unit after it that holds no more
 # numbers than a power. Every repetition is possessive or bounded.
 _OPTION = re.compile(
-    rf"""
+    rf"""(?ix)
     (?P<before> (?: (?:rs|s|re)[ ]?[.:][ ] | [a-z$€£₹=][a-z$€£₹= ]{{0,11}}+ (?: :[ ] )?+ )?+ \s*+ )
     (?P<minus> {_MINUS}?+ ) \s*+
     (?: (?P<whole> \d+ ) \s++ (?P<up> \d+ ) \s*+ [/⁄] \s*+ (?P<low> \d+ )
@@ -35,18 +35,16 @@ _OPTION = re.compile(
     \s*+ (?P<after> %?+ [a-z$€°²³ .]{{0,30}}+
         (?: / [ ]* (?:hr?|hour|sec?|min|minute|day) )?+ (?: (?<=[a-z ]) \^?[ ]?[23] )?+ )
     [ .)]*+
-    """,
-    re.VERBOSE | re.IGNORECASE,
+    """
 )
 _NUMBER_WORDS: dict[str, int] = TABLES["numbers"]
 
 
 _MAX_OPTIONS = 26
 _LABEL = re.compile(
-    r"""\s{0,9}[(\[]?\ ?
+    r"""(?ix)\s{0,9}[(\[]?\ ?
       (?: (?P<letter>[a-z])(?:\ ?[)\]:]|\ ?\.(?=\ )|\ [-–—](?=\ ))
-        | (?P<number>\d\d?)(?:[)\]]|\.(?=\ )) )\s{0,9}""",
-    re.VERBOSE | re.IGNORECASE,
+        | (?P<number>\d\d?)(?:[)\]]|\.(?=\ )) )\s{0,9}"""
 )
 """A letter or number before an answer on offer."""
 
@@ -178,9 +176,9 @@ _MAX_CHARACTERS = 2_000
 """Of a longer text the end is read, where the answer stands."""
 _MAX_UNIT_WORDS = 2
 """More words than these beside a number are a sentence, which may count something else."""
-_ANSWER_MARK = re.compile(r"####|\banswer(?: is|\s*[:=])", re.IGNORECASE)
+_ANSWER_MARK = re.compile(r"(?i)####|\banswer(?: is|\s*[:=])")
 _BOXED_ANSWER = re.compile(r"\\boxed\s*\{([^{}]{1,200})\}")
-_PLAIN_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,4})?", re.IGNORECASE)
+_PLAIN_NUMBER = re.compile(r"(?i)[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,4})?")
 _NUMBER = re.compile(r"(?<![\w.])[-−–]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d++)(?:\.\d++)?")
 
 

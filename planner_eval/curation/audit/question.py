@@ -60,9 +60,7 @@ _DOTTED_INITIALS = re.compile(r"\b[A-Z](?:\.[A-Z]){1,5}+\b")
 _MIN_WRITTEN_TIME = 12
 """A day and time of so many characters is said where it stands as it is written."""
 _CITY_AND_STATE = re.compile(r"([A-Z][\w .'’-]{2,40}), ?[A-Z]{2}")
-_SHIFT = re.compile(
-    r"\b(?:ago|earlier|later|older|younger|before|after|more than|less than|since)\b", re.IGNORECASE
-)
+_SHIFT = re.compile(r"(?i)\b(?:ago|earlier|later|older|younger|before|after|more than|less than|since)\b")
 _RANGE = re.compile(r"\d{1,9}\s?[-–]\s?\d{1,9}")
 _MONTH_OF_YEAR = re.compile(r"(0?[1-9]|1[0-2])/(?:20)?(\d\d)")
 """A month of a year, as cards write it: "12/25"."""

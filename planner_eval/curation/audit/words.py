@@ -203,10 +203,9 @@ OPPOSITES: dict[str, str] = TABLES["flag_contraries"]
 _FLAG_FILLER_WORDS = word_set("flag_filler_words")
 """Words of names that say nothing of the matter."""
 _DENIAL_AFTER = re.compile(
-    r"(?: (?:is|are|was|will be))? ?(?:(?:not|isn['’]t|aren['’]t|isnt|won['’]t be)"
+    r"(?i)(?: (?:is|are|was|will be))? ?(?:(?:not|isn['’]t|aren['’]t|isnt|won['’]t be)"
     r" (?:\w{1,12} )?(?:needed|necessary|required|wanted|included|desired|important)|unnecessary)\b"
-    r"| (?:is|are|was|were|be|should|must|will|shall) not\b",
-    re.IGNORECASE,
+    r"| (?:is|are|was|were|be|should|must|will|shall) not\b"
 )
 """What denies the thing before it."""
 _DENIAL_WORDS = word_set("denial_words")

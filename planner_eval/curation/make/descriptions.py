@@ -33,7 +33,7 @@ from planner_eval.plan.structure import sinks
 _MAX_DESCRIPTION_CHARACTERS = 300
 """Characters of a description that are told."""
 
-_MEANINGLESS_NAME = re.compile(r"(?:args?|params?|parameter|input|output|operand|value)_?\d*", re.IGNORECASE)
+_MEANINGLESS_NAME = re.compile(r"(?i)(?:args?|params?|parameter|input|output|operand|value)_?\d*")
 """Names of arguments that say nothing of them."""
 
 

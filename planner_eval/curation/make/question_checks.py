@@ -56,22 +56,20 @@ _IDENTIFIER = re.compile(r"\w_\w|[a-z][A-Z]|\w\.\w")
 """What plain words do not have: such a name is an identifier, others are words as well."""
 
 _SNAKE_CASE = re.compile(r"(?<!\w)[A-Za-z]\w*_\w+")
-_STEP_REFERENCE = re.compile(r"\b(?:step|call)\s+(?:\d|one\b|two\b|three\b)|\$var_?\d", re.IGNORECASE)
+_STEP_REFERENCE = re.compile(r"(?i)\b(?:step|call)\s+(?:\d|one\b|two\b|three\b)|\$var_?\d")
 _BLANK = re.compile(
     r"\[[^\W\d][^\[\]\n]{0,40}\]|<[^\W\d][^<>\n]{0,40}>|\{[^\W\d][^{}\n]{0,40}\}|_{3,}|\bX{3,}\b"
 )
 _LIST_LINE = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s|^#", re.MULTILINE)
 _PREAMBLE = re.compile(
-    r"\s*(?:(?:sure|certainly|of course)\s*[,!.]|here(?:'s|\u2019s| is| are)\s+(?:the|a|my|your)\b[^.\n]*:"
-    r"|(?:request|question|query|user|assistant|answer)\s*:)",
-    re.IGNORECASE,
+    r"(?i)\s*(?:(?:sure|certainly|of course)\s*[,!.]|here(?:'s|\u2019s| is| are)\s+(?:the|a|my|your)\b"
+    r"[^.\n]*:|(?:request|question|query|user|assistant|answer)\s*:)"
 )
 _REFUSAL = re.compile(
-    r"\s*(?:(?:i'm|i\u2019m|i am|we are)\s+(?:very\s+)?(?:sorry|afraid|unable|not able)\b"
+    r"(?i)\s*(?:(?:i'm|i\u2019m|i am|we are)\s+(?:very\s+)?(?:sorry|afraid|unable|not able)\b"
     r"|(?:sorry|apologies)\b[^.\n]{0,20}\bi\s+(?:can|could|am|will|must)"
     r"|i\s+(?:cannot|can not|can['\u2019]t|won['\u2019]t)\s+(?:help|assist|write|comply|generate)"
-    r"|as an? (?:ai|artificial|large language))",
-    re.IGNORECASE,
+    r"|as an? (?:ai|artificial|large language))"
 )
 
 

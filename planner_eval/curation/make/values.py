@@ -214,10 +214,9 @@ def as_text(value: Any) -> Any:
 
 
 _DESCRIBED_EXAMPLES = re.compile(
-    r"(?:\be\.g\.,?|\bsuch as|\bfor example,?|\bfor instance,?|\bexamples?:)\s*"
+    r"(?i)(?:\be\.g\.,?|\bsuch as|\bfor example,?|\bfor instance,?|\bexamples?:)\s*"
     r"(?P<list>(?:['\"`“‘][^'\"`”’\n]{1,80}['\"`”’]|[#\w.@+-]{1,80})"
-    r"(?:(?:,| or|, or| and)\s*(?:['\"`“‘][^'\"`”’\n]{1,80}['\"`”’]))*)",
-    re.IGNORECASE,
+    r"(?:(?:,| or|, or| and)\s*(?:['\"`“‘][^'\"`”’\n]{1,80}['\"`”’]))*)"
 )
 """Examples that a description gives: "such as '#W0000000'", "e.g. sara_doe_496"."""
 _QUOTED = re.compile(r"['\"`“‘]([^'\"`”’\n]{1,80})['\"`”’]")
