@@ -11,22 +11,20 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.text import one_line, printable, shorten
 from planner_eval.catalogs.catalog import Catalog, Tool
-from planner_eval.catalogs.check import find_tool
 from planner_eval.comparison.policy.values import number_of
+from planner_eval.curation.audit.grounding import Literal, literals
 from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.words import Ground, has_word
-from planner_eval.curation.make.descriptions import describe_plan, format_name, literals
+from planner_eval.curation.make.descriptions import describe_plan, format_name
+from planner_eval.curation.make.descriptions import literals as plan_literals
 from planner_eval.curation.make.record import Made
 from planner_eval.curation.make.values import scalars
 from planner_eval.plan.model import (
-    Path,
     Plan,
     Ref,
-    Template,
     Unresolved,
     Value,
     contains_kind,
-    is_dependent,
     leaves,
 )
 from planner_eval.plan.structure import sinks
@@ -138,7 +136,7 @@ def find_plan_fault(task: Made) -> QuestionFault | None:
 
 def max_question_characters(task: Made) -> int:
     """How many characters a question of a plan may have."""
-    values = sum(len(str(value)) for value in literals(task.plan))
+    values = sum(len(str(value)) for value in plan_literals(task.plan))
     return MAX_CHARACTERS + MAX_CHARACTERS_PER_CALL * len(task.plan) + 2 * values
 
 
@@ -222,7 +220,7 @@ def _tool_names(tool: Tool) -> Iterator[str]:
 
 def _remove_plan_texts(question: str, task: Made) -> str:
     """The question without the plan's own texts, which may look like anything: the longest first."""
-    texts = {value for value in literals(task.plan) if isinstance(value, str) and value.strip()}
+    texts = {value for value in plan_literals(task.plan) if isinstance(value, str) and value.strip()}
     for text in sorted(texts, key=lambda t: (-len(t), t)):
         pattern = rf"(?<!\w){re.escape(text)}(?!\w)" if text[:1].isalnum() else re.escape(text)
         question = re.sub(pattern, " \u2026 ", question, flags=re.IGNORECASE)
@@ -236,8 +234,8 @@ def _find_leaks(stripped: str, task: Made) -> Iterator[QuestionFault]:
     A text counts where it has a capital, a digit or several words, so that ``open`` may stand in a question
     whose answer is that; what the plan is given counts as said, not as told.
     """
-    given_texts = [str(value).casefold() for value in literals(task.plan)]
-    given_numbers = set(map(number_of, literals(task.plan)))
+    given_texts = [str(value).casefold() for value in plan_literals(task.plan)]
+    given_numbers = set(map(number_of, plan_literals(task.plan)))
     numbers = set(numbers_of(stripped))
     results = [task.answer, *(call.result for call in task.plan.calls if call.has_result)]
     leaked = dict.fromkeys(
@@ -304,20 +302,6 @@ ENGLISH = "English"
 """The language whose numbers, days and other words are read."""
 
 
-class Literal(NamedTuple):
-    """A value that a plan gives.
-
-    Args:
-        argument: The argument's name.
-        path: The way into the argument's value.
-        value: The value.
-    """
-
-    argument: str
-    path: Path
-    value: Value
-
-
 def grounding_of(language: str) -> Grounding:
     """What finds the literals that a question in a language does not say.
 
@@ -339,23 +323,20 @@ def find_ungrounded_literals(task: Made, question: str) -> Iterator[str]:
     >>> list(find_ungrounded_literals(Made("a", plan, ()), "Three nights in Rome from tomorrow."))
     ["day '2024-03-06'"]
     """
-    parsed_question = Question(question)
-    for literal in required_literals(task):
-        named = " ".join([literal.argument, *(step for step in literal.path if isinstance(step, str))])
-        ground = parsed_question.grounds(literal.value, named)
-        if ground is None or not _is_sure_ground(ground, literal.value, question):
+    for literal in literals(task.plan, question, Catalog(task.tools)):
+        if not _is_sure_ground(literal.ground, literal.value, question):
             yield _literal_text(literal)
 
 
-def _is_sure_ground(ground: Ground, value: Value, question: str) -> bool:
+def _is_sure_ground(ground: Ground | None, value: Value, question: str) -> bool:
     """Whether a ground leaves no doubt; "a room" says 1, and nothing has to be said of an empty text."""
-    if ground.how in ("one", "empty"):
-        return ground.how == "empty" or bool(value == 1)
+    if ground is None or ground.how in ("one", "empty", "default"):
+        return ground is not None and (ground.how != "one" or bool(value == 1))
     if ground.how == "day":
         return ground.span is not None and _is_complete_date(
             question[slice(*ground.span)], str(value), question
         )
-    return ground.sure and ground.how != "part"
+    return ground.sure and ground.how not in ("part", "result")
 
 
 def _is_complete_date(words: str, value: str, question: str) -> bool:
@@ -379,43 +360,17 @@ def find_missing_verbatim(task: Made, question: str) -> Iterator[str]:
     ['days 3']
     """
     folded, numbers = question.casefold(), set(numbers_of(question))
-    for literal in required_literals(task):
-        if (number := number_of(literal.value)) is not None:
-            is_said = number in numbers
-        elif isinstance(literal.value, str) and any(
-            char.isdigit() or char.isupper() for char in literal.value
-        ):
-            is_said = literal.value.strip().casefold() in folded
-        else:
+    for literal in literals(task.plan, question, Catalog(task.tools)):
+        value = literal.value
+        if literal.ground is not None and literal.ground.how == "default":
             continue
+        if (number := number_of(value)) is not None:
+            is_said = number in numbers
+        else:
+            telling = isinstance(value, str) and any(char.isdigit() or char.isupper() for char in value)
+            is_said = not telling or str(value).strip().casefold() in folded
         if not is_said:
             yield _literal_text(literal)
-
-
-def required_literals(task: Made) -> Iterator[Literal]:
-    """The literals that somebody has to say; the text around references is the plan's own."""
-    catalog = Catalog(task.tools)
-    for call in task.plan.calls:
-        tool = find_tool(call, catalog)
-        for name, argument in call.arguments:
-            if isinstance(argument, Template) or _is_default(tool, name, argument):
-                continue
-            for path, value in leaves(argument):
-                if value is not None and not isinstance(value, (Ref, Unresolved)):
-                    yield Literal(name, path, value)
-
-
-def _is_default(tool: Tool | None, name: str, value: Any) -> bool:
-    """Whether the tool takes a value also where nobody gives one."""
-    if tool is None or is_dependent(value):
-        return False
-    return any(
-        parameter.name == name
-        and parameter.has_default
-        and type(parameter.default) is type(value)
-        and bool(parameter.default == value)
-        for parameter in tool.parameters
-    )
 
 
 def _literal_text(literal: Literal) -> str:

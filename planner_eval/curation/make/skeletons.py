@@ -467,64 +467,47 @@ def read_shape(text: str) -> Skeleton:
     >>> read_shape("(a:()) (a)"), read_shape("(()) + ()")
     (((), (0,), (0,)), ((), (0,), ()))
     """
-    if len(text) <= _MAX_SHAPE_CHARACTERS and not set(text) - set("()+: abcdefghijklmnopqrstuvwxyz"):
-        needs = _ShapeReader(text).read()
-        if needs is not None and len(needs) > MAX_CALLS:
-            raise InputError(f"pattern {text!r:.80}: a made plan has at most {MAX_CALLS} calls")
-        if needs:
-            return needs
+    needs = _parse_shape(text[: _MAX_SHAPE_CHARACTERS + 1])
+    if len(needs) > MAX_CALLS:
+        raise InputError(f"pattern {text!r:.80}: a made plan has at most {MAX_CALLS} calls")
+    if needs and len(text) <= _MAX_SHAPE_CHARACTERS:
+        return needs
     hint = did_you_mean(text, PATTERNS, f"the names are {', '.join(PATTERNS)}")
     raise InputError(f"pattern {text!r:.80} is neither a shape such as '(())' nor a name; {hint}")
 
 
-class _ShapeReader:
-    """Reads a shape.
+_SHAPE_TOKEN = re.compile(r"[a-z]:(?=\()|[a-z]|[()]| \+ | ")
+
+
+def _parse_shape(text: str) -> Skeleton:
+    """The skeleton of a shape; without a call where the text is none.
 
     ``shape = piece (" + " piece)*``, ``piece = call (" " call)*``, ``call = [letter ":"] "(" (call | letter)*
     ")"``; a letter means the call that it stands before.
     """
-
-    def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
-        self.needs: list[tuple[int, ...]] = []
-        self.known: dict[str, int] = {}
-
-    def read(self) -> Skeleton | None:
-        """The skeleton; None where the text is no shape."""
-        try:
-            while True:
-                self._call()
-                if self.at == len(self.text):
-                    return tuple(self.needs)
-                if self._takes(" + "):
-                    self.known.clear()
-                elif not self._takes(" "):
-                    return None
-        except ValueError:
-            return None
-
-    def _takes(self, token: str) -> bool:
-        is_match = self.text.startswith(token, self.at)
-        self.at += len(token) if is_match else 0
-        return is_match
-
-    def _call(self) -> int:
-        letter = self.text[self.at : self.at + 1]
-        if letter.isalpha():
-            self.at += 1
-            if not self._takes(":"):
-                if letter not in self.known:
-                    raise ValueError(letter)
-                return self.known[letter]
-        if not self._takes("("):
-            raise ValueError(self.at)
-        producers = set()
-        while not self._takes(")"):
-            producers.add(self._call())
-        self.needs.append(tuple(sorted(producers)))
-        if letter.isalpha():
-            self.known[letter] = len(self.needs) - 1
-        return len(self.needs) - 1
+    tokens = _SHAPE_TOKEN.findall(text)
+    needs: list[tuple[int, ...]] = []
+    names: dict[str, int] = {}
+    opened: list[tuple[str, set[int]]] = [("", set())]
+    label = ""
+    for token in tokens:
+        if token == "(":
+            opened.append((label, set()))
+            label = ""
+        elif token == ")" and len(opened) > 1:
+            name, producers = opened.pop()
+            names[name] = len(needs)
+            needs.append(tuple(sorted(producers)))
+            opened[-1][1].add(names[name])
+        elif token in names and len(opened) > 1:
+            opened[-1][1].add(names[token])
+        elif token.endswith(":"):
+            label = token[0]
+        elif (not token.isspace() and token != " + ") or len(opened) > 1:
+            return ()
+        elif token == " + ":
+            names.clear()
+    return tuple(needs) if len(opened) == 1 and "".join(tokens) == text else ()
 
 
 # ----------------------------------------------------------------------
