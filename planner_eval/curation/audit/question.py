@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 
 from planner_eval.base.limits import Span
 from planner_eval.comparison.policy.values import normalise_boolean, normalise_number
@@ -201,25 +201,14 @@ class Question:
 
     # ------------------------------------------------------------ words
     @cached_property
-    def _line(self) -> str:
-        return " " + " ".join(word.form for word in self.words) + " "
+    def _forms(self) -> tuple[str, list[int]]:
+        """The forms of the words in one line, and where each begins in it."""
+        return _join([word.form for word in self.words], " ")
 
     @cached_property
-    def _starts(self) -> list[int]:
-        starts, offset = [], 0
-        for word in self.words:
-            starts.append(offset)
-            offset += len(word.form) + 1
-        return starts
-
-    @cached_property
-    def _compact(self) -> tuple[str, list[int]]:
+    def _letters(self) -> tuple[str, list[int]]:
         """The words without anything between them, and where each begins."""
-        starts, offset = [], 0
-        for word in self.words:
-            starts.append(offset)
-            offset += len(word.plain)
-        return "".join(word.plain for word in self.words), starts
+        return _join([word.plain for word in self.words], "")
 
     @cached_property
     def _families(self) -> dict[str, list[Word]]:
@@ -238,11 +227,6 @@ class Question:
         return (self.words[first].span[0], self.words[last].span[1])
 
     @cached_property
-    def _at(self) -> dict[str, int]:
-        """Where each form stands first."""
-        return {word.form: index for index, word in reversed([*enumerate(self.words)])}
-
-    @cached_property
     def _dotted(self) -> dict[str, Span]:
         """Initials with points, as one word: "D.C."."""
         return {
@@ -252,29 +236,23 @@ class Question:
 
     def _find(self, forms: Sequence[str]) -> Span | None:
         """Where words stand behind one another."""
-        if len(forms) == 1:
-            index = self._at.get(forms[0])
-            return self._dotted.get(forms[0]) if index is None else self.words[index].span
-        offset = self._line.find(f" {' '.join(forms)} ") if forms else -1
+        line, starts = self._forms
+        offset = line.find(f" {' '.join(forms)} ") if forms else -1
         if offset < 0:
-            return None
-        first = bisect_right(self._starts, offset) - 1
+            return self._dotted.get(forms[0]) if len(forms) == 1 else None
+        first = bisect_right(starts, offset + 1) - 1
         return self._span(first, first + len(forms) - 1)
 
     def _verbatim(self, value_words: Sequence[Word]) -> Span | None:
         """Where a value's words stand, however they are divided."""
         if (span := self._find([word.form for word in value_words])) is not None:
             return span
-        compact, (line, starts) = "".join(word.plain for word in value_words), self._compact
+        compact, (line, starts) = "".join(word.plain for word in value_words), self._letters
         offset = line.find(compact) if len(compact) >= _MIN_JOINED_CHARACTERS else -1
         if offset < 0:
             return None
         first, last = (bisect_right(starts, position) - 1 for position in (offset, offset + len(compact) - 1))
-        is_numbered = (
-            any(c.isdecimal() for c in compact)
-            and len(value_words) < _MIN_JOINED_CHARACTERS
-            and compact[:1].isalpha()
-        )
+        is_numbered = len(value_words) < _MIN_JOINED_CHARACTERS and re.search(r"^[^\W\d_].*\d", compact)
         ends = self.words[last].plain == compact[starts[last] - offset :]
         is_inside = first == last and len(compact) > _MIN_JOINED_CHARACTERS and not is_numbered
         return self._span(first, last) if (starts[first] == offset and ends) or is_inside else None
@@ -331,31 +309,19 @@ class Question:
 
     def _initials(self, text: str, value_words: Sequence[Word]) -> Span | None:
         """Where a name stands in short (LA, KLIA, ATL), or what a short name stands for."""
-        name = "".join(word.plain for word in value_words)
-        short = "".join(word.plain[:1] for word in value_words)
+        name, first = "".join(word.plain for word in value_words), "".join(w.plain[:1] for w in value_words)
         if len(value_words) > 1 or (name.isalpha() and len(name) > 5):
-            for capital in self._capitals:
-                if (
-                    len(short) > 1
-                    and capital.plain.startswith(short)
-                    and len(capital.plain) <= len(short) + 2
-                ):
-                    return capital.span
-                if len(capital.plain) == 3 and _is_abbreviation(capital.plain, name):
-                    return capital.span
-            return None
-        short = value_words[0].plain
-        if not (2 <= len(short) <= 5 and text.strip().isupper() and short.isalpha()):
-            return None
-        named, letters = self._begins
-        offset = letters.find(short)
-        for _ in range(_MAX_KINDRED_WORDS):
-            if offset < 0:
-                break
-            run = named[offset : offset + len(short)]
-            if all(self.text[word.span[0]].isupper() for word in run):
-                return (run[0].span[0], run[-1].span[1])
-            offset = letters.find(short, offset + 1)
+            for word in self._capitals:
+                begins = len(first) > 1 and word.plain.startswith(first)
+                is_initials = begins and len(word.plain) <= len(first) + 2
+                if is_initials or (len(word.plain) == 3 and _is_abbreviation(word.plain, name)):
+                    return word.span
+        elif 2 <= len(name) <= 5 and name.isalpha() and text.strip().isupper():
+            named, letters = self._begins
+            for match in islice(re.finditer(f"(?={name})", letters), _MAX_KINDRED_WORDS):
+                run = named[match.start() : match.start() + len(name)]
+                if all(self.text[word.span[0]].isupper() for word in run):
+                    return (run[0].span[0], run[-1].span[1])
         return None
 
     @cached_property
@@ -459,6 +425,12 @@ class Question:
         if code and not all(run in self.text for run in digits):
             return None
         return Ground("unread", sure=False)
+
+
+def _join(texts: Sequence[str], between: str) -> tuple[str, list[int]]:
+    """Texts in one line, with what parts them around each, and where each begins."""
+    starts = accumulate((len(text) + len(between) for text in texts), initial=len(between))
+    return f"{between}{between.join(texts)}{between}", [*starts][:-1]
 
 
 @lru_cache(maxsize=2)
