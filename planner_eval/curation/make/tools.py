@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import words_of_name
-from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.catalog import Catalog, Tool, Type
 from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.curation.coverage import MAX_LINKS, find_possible_links
 from planner_eval.curation.make.skeletons import Skeleton
@@ -218,8 +218,8 @@ def _can_join(output_type: Type, parameter_type: Type, *, named: bool, by_type_a
 
 # ----------------------------------------------------------------------
 # Tools for the calls of a skeleton: each reference becomes an output that a parameter may take.
-Fillable: TypeAlias = Callable[[int, Parameter], bool]
-"""Whether a tool's parameter can be given a value that no call makes."""
+Fillable: TypeAlias = Container[tuple[int, str]]
+"""The parameters that can be given a value that no call makes, each behind its tool's place."""
 
 MAX_TOPIC_SHARE = 0.2
 """A word that a larger share of the tools have says nothing of a topic."""
@@ -284,7 +284,8 @@ def assign_tools(
         pins: What it must hold.
         without: Tools that no call may be of.
     """
-    return _ToolSearch(needs, graph, fillable, random, scope, pins or Pins(), without).found()
+    search = _ToolSearch(needs, graph, fillable, random, scope, pins or Pins(), without)
+    return tuple(search.nodes) if search.place(0) and search.is_scoped() else None
 
 
 class _ToolSearch:
@@ -307,12 +308,8 @@ class _ToolSearch:
         self.nodes: list[Node] = []
         self.steps = 0
 
-    def found(self) -> tuple[Node, ...] | None:
-        if self._place(0) and self._scoped():
-            return tuple(self.nodes)
-        return None
-
-    def _place(self, index: int) -> bool:
+    def place(self, index: int) -> bool:
+        """Find tools for a call and those behind it; whether there are any."""
         if index == len(self.needs):
             return True
         for tool in self._candidates(index):
@@ -325,7 +322,7 @@ class _ToolSearch:
             if links is None or not self._filled(tool, links):
                 continue
             self.nodes.append(Node(tool, links))
-            if self._place(index + 1):
+            if self.place(index + 1):
                 return True
             self.nodes.pop()
         return False
@@ -378,7 +375,8 @@ class _ToolSearch:
             return all(self.graph.tools[node.tool].app != app for node in self.nodes)
         return True
 
-    def _scoped(self) -> bool:
+    def is_scoped(self) -> bool:
+        """Whether the plan is of the scope that is wanted."""
         if self.scope != "mm":
             return True
         apps = [self.graph.tools[node.tool].app for node in self.nodes]
@@ -427,7 +425,7 @@ class _ToolSearch:
     def _filled(self, tool: int, links: Sequence[Link]) -> bool:
         linked = {link.parameter for link in links}
         return all(
-            parameter.name in linked or not parameter.required or self.fillable(tool, parameter)
+            parameter.name in linked or not parameter.required or (tool, parameter.name) in self.fillable
             for parameter in self.graph.tools[tool].parameters
         )
 
