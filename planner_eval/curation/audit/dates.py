@@ -32,13 +32,6 @@ class Day(NamedTuple):
     year: int | None
     span: Span
 
-    def fits(self, when: date) -> bool:
-        """Whether a date is, or may be, the one meant; a year of two digits is one of this century."""
-        return all(
-            field is None or field == expected
-            for field, expected in ((self.day, when.day), (self.month, when.month), (self.year, when.year))
-        )
-
 
 class ClockTime(NamedTuple):
     """A time of day that a text says.
@@ -272,36 +265,28 @@ def _find_clock_times(text: str, written: bool) -> Iterator[ClockTime]:
 
 def _times_past_hour(text: str, span: Span, of: str, minutes: int) -> Iterator[ClockTime]:
     """So many minutes past an hour, or before it."""
-    word = of.casefold()
-    hour = _HOUR_WORDS.get(word, int(of) if of.isdecimal() and len(of) < 3 else -1)
-    if not 0 <= hour <= 12:
-        return
-    if word in ("noon", "midday", "midnight"):
+    hour = _HOUR_WORDS.get(of.casefold(), int(of) if of.isdecimal() and len(of) < 3 else -1)
+    if of.casefold() in ("noon", "midday", "midnight"):
         yield ClockTime(((hour * 60 + minutes) % 1440,), span)
-    elif hour:
+    elif 1 <= hour <= 12:
         times = _times_in_day_part(text, span, hour, 0)
         yield ClockTime(tuple((time + minutes) % 1440 for time in times), span)
 
 
 def _times_in_day_part(text: str, span: Span, hour: int, minute: int) -> tuple[int, ...]:
     """An hour of the part of the day that is said beside it; of either half where none is."""
-    times = _morning_and_evening_times(hour, minute)
+    if hour > 12 or not hour:
+        return (hour * 60 + minute,)
+    times = (hour % 12 * 60 + minute, hour % 12 * 60 + minute + 720)
     match = _DAY_PART_AFTER.match(text, span[1]) or _DAY_PART_BEFORE.search(
         text, max(0, span[0] - 24), span[0]
     )
-    if match is None or len(times) == 1:
+    if match is None:
         return times
     day_part = match["part"].casefold()
     if day_part == "night":
         return times if 1 <= hour <= 5 else (times[hour != 12],)
     return (times[day_part != "morning"],)
-
-
-def _morning_and_evening_times(hour: int, minute: int) -> tuple[int, ...]:
-    """Morning and evening, where it is not said which."""
-    if hour > 12 or not hour:
-        return (hour * 60 + minute,)
-    return (hour % 12 * 60 + minute, hour % 12 * 60 + minute + 720)
 
 
 # ----------------------------------------------------------------------
@@ -416,13 +401,10 @@ def _is_beside_own_date(weekday: Span, question_moments: Moments, when: date) ->
     In a year where that date is another day of the week the question contradicts itself, and either may be.
     """
     for day in question_moments.days[:_MAX_TRIED]:
-        if (
-            0 <= day.span[0] - weekday[1] <= _MAX_WEEKDAY_DISTANCE
-            or 0 <= weekday[0] - day.span[1] <= _MAX_WEEKDAY_DISTANCE
-        ):
-            month, year = day.month or when.month, day.year or when.year
-            stated_date = date_of(Day(day.day, month, year, day.span))
-            if stated_date is not None and stated_date.weekday() == when.weekday():
+        gaps = day.span[0] - weekday[1], weekday[0] - day.span[1]
+        if any(0 <= gap <= _MAX_WEEKDAY_DISTANCE for gap in gaps):
+            stated = date_of(day._replace(month=day.month or when.month, year=day.year or when.year))
+            if stated is not None and stated.weekday() == when.weekday():
                 return True
     return False
 
@@ -445,8 +427,8 @@ def _find_day_beside(when: date, shift: float, question_moments: Moments) -> Spa
     except OverflowError:
         return None
     moved = Day(other.day, other.month, other.year, (0, 0))
-    named_days = (day for day in question_moments.days[:_MAX_TRIED] if day.day is not None)
-    return next((day.span for day in named_days if _is_same_day(moved, day)), None)
+    named = (day for day in question_moments.days[:_MAX_TRIED] if day.day is not None)
+    return next((day.span for day in named if _is_same_day(moved, day)), None)
 
 
 def is_adjacent_day(value: Moments, question_moments: Moments, shifts: Sequence[int] = (-1, 1)) -> bool:

@@ -237,7 +237,7 @@ class Question:
     def _find(self, forms: Sequence[str]) -> Span | None:
         """Where words stand behind one another."""
         line, starts = self._forms
-        offset = line.find(f" {' '.join(forms)} ") if forms else -1
+        offset = line.find(f" {' '.join(forms)} ") if any(forms) else -1
         if offset < 0:
             return self._dotted.get(forms[0]) if len(forms) == 1 else None
         first = bisect_right(starts, offset + 1) - 1

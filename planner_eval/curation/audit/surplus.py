@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -185,9 +184,10 @@ def _format_calls(plan: Plan, positions: Sequence[int]) -> str:
     if len(positions) == 1:
         return _format_call(plan, positions[0])
     numbers = [str(position + 1) for position in positions]
-    shown_numbers = numbers if len(numbers) < 6 else [*numbers[:4], format_count(len(numbers) - 4, "more")]
+    if len(numbers) > 5:
+        numbers[4:] = [format_count(len(numbers) - 4, "more")]
     tool = shorten(plan.calls[positions[0]].tool, _WIDTH)
-    return f"calls {', '.join(shown_numbers[:-1])} and {shown_numbers[-1]} ({tool})"
+    return f"calls {', '.join(numbers[:-1])} and {numbers[-1]} ({tool})"
 
 
 # ----------------------------------------------------------------------
@@ -211,17 +211,12 @@ class ShapeSummary(NamedTuple):
     bare: str
 
 
-class _QuestionGroup:
-    """Records of one question, up to values: their places, names and shapes."""
+class _Item(NamedTuple):
+    """A record of a group of one question, up to values: its place, name and shape."""
 
-    def __init__(self) -> None:
-        self.items: list[tuple[int, str, str]] = []
-        self.english = True
-
-    def add(self, number: int, record: str, question: str, shape: str) -> None:
-        if self.english and self.items and self.items[0][2] != shape:
-            self.english = is_readable([*words(question)])
-        self.items.append((number, record, shape))
+    number: int
+    record: str
+    shape: str
 
 
 class TwinFinder:
@@ -246,7 +241,8 @@ class TwinFinder:
     def __init__(self) -> None:
         self._shapes = EquivalenceClasses(values=False)
         self._sketches: dict[str, ShapeSummary] = {}
-        self._groups: dict[tuple[str, str], _QuestionGroup] = {}
+        self._groups: dict[tuple[str, str], list[_Item]] = {}
+        self._foreign: set[tuple[str, str]] = set()
         self._last_tools: tuple[Catalog | None, str] = (None, "")
 
     def add(self, number: int, subject: AuditedRecord) -> None:
@@ -257,13 +253,15 @@ class TwinFinder:
         if shape not in self._sketches:
             self._sketches[shape] = self._sketch(subject.plan, shape)
         key = text_hash(question_template(subject.query)), self._tools(subject.catalog)
-        group = self._groups.setdefault(key, _QuestionGroup())
-        group.add(number, subject.record, subject.query, shape)
+        group = self._groups.setdefault(key, [])
+        if group and group[0].shape != shape and not is_readable([*words(subject.query)]):
+            self._foreign.add(key)
+        group.append(_Item(number, subject.record, shape))
 
     def found(self) -> Iterator[tuple[int, GoldFinding]]:
         """The findings, each with the number of its record."""
-        for group in self._groups.values():
-            yield from _find_odd_plans(group, self._sketches)
+        for key, group in self._groups.items():
+            yield from _find_odd_plans(group, self._sketches, english=key not in self._foreign)
 
     def _tools(self, catalog: Catalog | None) -> str:
         """What tells the tools on offer apart; records of one catalog mostly follow one another."""
@@ -284,48 +282,40 @@ class TwinFinder:
 
 
 def _find_odd_plans(
-    group: _QuestionGroup, sketches: Mapping[str, ShapeSummary]
+    group: Sequence[_Item], sketches: Mapping[str, ShapeSummary], *, english: bool
 ) -> Iterator[tuple[int, GoldFinding]]:
-    counts = Counter(shape for _, _, shape in group.items)
+    counts = Counter(item.shape for item in group)
     if len(counts) < 2:
         return
-    total = len(group.items)
     (first, most), (_, second) = counts.most_common(2)
-    usual = first if most > second and 2 * most > total else None
-    agree = usual is not None and most >= 3 and 4 * most >= 3 * total
-    confidence: Confidence = "medium" if agree and group.english else "low"
-    messages: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for number, _, shape in group.items:
-        if shape == usual:
-            continue
-        if shape not in messages:  # once a shape, however many have it
-            messages[shape] = _format_message(group, shape, usual, counts, sketches)
-        message, names = messages[shape]
-        yield number, GoldFinding("gold.twin", message, confidence, None, None, names)
+    usual = first if most > second and 2 * most > len(group) else None
+    agree = usual is not None and most >= 3 and 4 * most >= 3 * len(group)
+    confidence: Confidence = "medium" if agree and english else "low"
+    messages = {  # once a shape, however many have it
+        shape: _format_message(group, shape, usual, counts, sketches) for shape in counts if shape != usual
+    }
+    for number, _, shape in group:
+        if shape != usual:
+            message, names = messages[shape]
+            yield number, GoldFinding("gold.twin", message, confidence, None, None, names)
 
 
 def _format_message(
-    group: _QuestionGroup,
+    group: Sequence[_Item],
     shape: str,
     usual: str | None,
     counts: Counter[str],
     sketches: Mapping[str, ShapeSummary],
 ) -> tuple[str, tuple[str, ...]]:
     """What is told of the records of a shape, and the first of those that they differ from."""
-    other_items = ((name, its) for _, name, its in group.items if (its == usual if usual else its != shape))
-    few = tuple(islice(other_items, MAX_NAMED_RECORDS))
-    count = counts[usual] if usual else len(group.items) - counts[shape]
-    names = tuple(name for name, _ in few)
-    what = f"{', '.join(names)}{', …' if count > MAX_NAMED_RECORDS else ''}"
+    others = [item for item in group if (item.shape == usual if usual else item.shape != shape)]
+    names = tuple(item.record for item in others[:MAX_NAMED_RECORDS])
+    what = f"the question matches {', '.join(names)}{', …' if len(others) > len(names) else ''}, up to values"
     if usual is None and len(counts) > 2:
-        shapes = format_count(len(counts), "shape")
-        return f"the question matches {what}, up to values; their plans have {shapes}", names
-    usual_text, odd_text = _describe_difference(sketches[few[0][1]], sketches[shape])
-    whose = "whose plans make" if count > 1 else "whose plan makes"
-    return (
-        f"the question matches {what}, up to values, {whose} {usual_text}; this one makes {odd_text}",
-        names,
-    )
+        return f"{what}; their plans have {format_count(len(counts), 'shape')}", names
+    usual_text, odd_text = _describe_difference(sketches[others[0].shape], sketches[shape])
+    whose = "whose plans make" if len(others) > 1 else "whose plan makes"
+    return f"{what}, {whose} {usual_text}; this one makes {odd_text}", names
 
 
 def _describe_difference(usual: ShapeSummary, odd: ShapeSummary) -> tuple[str, str]:

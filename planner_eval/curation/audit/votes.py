@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import exp, log
@@ -269,19 +270,18 @@ class OutvotedFinder:
     """Votes on the records of a set, each weighed by how far its model agrees with the others elsewhere."""
 
     def __init__(self) -> None:
-        self._records: list[tuple[int, OutvotedGold]] = []
+        self._records: dict[int, OutvotedGold] = {}
 
     def add(self, number: int, subject: AuditedRecord) -> None:
         """Look at one more record; `number` is its position."""
-        if len(subject.answers) > 1:
-            counted = count_votes(subject.plan, subject.answers, right=subject.right, catalog=subject.catalog)
-            if counted is not None:
-                self._records.append((number, counted))
+        counted = count_votes(subject.plan, subject.answers, right=subject.right, catalog=subject.catalog)
+        if counted is not None:
+            self._records[number] = counted
 
     def found(self) -> Iterator[tuple[int, GoldFinding]]:
         """The findings, each with the number of its record."""
-        accuracies = estimate_accuracies([counted.votes for _, counted in self._records])
-        for number, counted in self._records:
+        accuracies = estimate_accuracies([counted.votes for counted in self._records.values()])
+        for number, counted in self._records.items():
             if (finding := counted.finding(accuracies)) is not None:
                 yield number, finding
 
@@ -381,30 +381,30 @@ class Votes:
 
     def __init__(self, runs: Any, source: Source) -> None:
         golds = source.file or PlanFile(source.name, tuple(source.records), True)
-        self._runs = [_Voter(name, _read_predictions(name, run), golds) for name, run in _name_runs(runs)]
+        self._voters = [_Voter(name, _read_predictions(name, run), golds) for name, run in _name_runs(runs)]
 
     def of(self, record: Record) -> tuple[Answer, ...]:
         """What the runs said to a record; those that said nothing to it are left out."""
-        return tuple(answer for voter in self._runs if (answer := voter.of(record)) is not None)
+        return tuple(answer for voter in self._voters if (answer := voter.of(record)) is not None)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """How many records each run answers, and what is in doubt, in words."""
-        return tuple(note for voter in self._runs for note in voter.notes)
+        return tuple(note for voter in self._voters for note in voter.notes())
 
 
 class _Voter:
     """One run's predictions, beside the records in their order."""
 
     def __init__(self, name: str, predictions: _Predictions, golds: PlanFile) -> None:
-        self._name, self._given = name, predictions
+        self._name, self._predictions = name, predictions
         pred, right = prefix_ids_by_file(predictions.file, golds)
         try:
             pairing = pair(pred, right)
         except PairingError as error:
             why = str(error).partition(". --")[0]
             raise InputError(f"the run {name} has no answers for {golds.name}: {why}") from None
-        self._doubts = tuple(doubt.partition(": --pair")[0] for doubt in warn_doubtful_pairing(pred, right))
+        self._doubts = [doubt.partition(": --pair")[0] for doubt in warn_doubtful_pairing(pred, right)]
         self._pairs = iter(pairing.pairs)
         self._next = next(self._pairs, (None, None))
         self._said = self._unread = 0
@@ -416,29 +416,25 @@ class _Voter:
         self._next = next(self._pairs, (None, None))
         if pred is None:
             return None
+        plan, named = self._plan(pred), pred.fields.get("model")
         self._said += 1
-        plan = self._plan(pred)
         self._unread += plan is None
-        named = pred.fields.get("model")
-        return Answer(
-            self._name, plan, self._given.model or (named if isinstance(named, str) else self._name)
-        )
+        model = self._predictions.model or (named if isinstance(named, str) else self._name)
+        return Answer(self._name, plan, model)
 
     def _plan(self, record: Record) -> Plan | None:
-        how = self._given.reading
-        options = {"dialect": how.dialect, "compute": how.compute}
+        reading = self._predictions.reading
+        options = {"dialect": reading.dialect, "compute": reading.compute}
         try:
             return read_plan(record, **options)
         except ParseError as error:
-            return None if how.repair is False else read_repaired_plan(record, error, **options)
+            return None if reading.repair is False else read_repaired_plan(record, error, **options)
 
-    @property
     def notes(self) -> Iterator[str]:
-        model = f", by {self._given.model}" if self._given.model else ""
+        model = f", by {self._predictions.model}" if self._predictions.model else ""
         unread = f", {self._unread:,} of them unreadable, not counted" if self._unread else ""
         yield f"run {self._name}{model}: {format_count(self._said, 'record')} answered{unread}"
-        for doubt in self._doubts:
-            yield f"run {self._name}: {doubt}"
+        yield from (f"run {self._name}: {doubt}" for doubt in self._doubts)
 
 
 def _name_runs(runs: Any) -> list[tuple[str, Any]]:
@@ -459,9 +455,9 @@ def _name_runs(runs: Any) -> list[tuple[str, Any]]:
             "them by name"
         )
     paths = [os.fspath(run) if isinstance(run, (str, os.PathLike)) else None for run in runs]
-    real_paths = [os.path.realpath(path) for path in paths if path is not None]
-    for index, path in enumerate(real_paths):
-        if path in real_paths[:index]:
+    real_paths = Counter(os.path.realpath(path) for path in paths if path is not None)
+    for path, count in real_paths.items():
+        if count > 1:
             raise InputError(f"the run {path} is named twice: name it once")
     names = short_names([path or str(number) for number, path in enumerate(paths, 1)])
     return list(zip(names, runs, strict=True))
@@ -481,13 +477,13 @@ def _read_predictions(name: str, run: Any) -> _Predictions:
     if not is_run(path):
         return _read_prediction_file(path, DEFAULT_READING)
     kind = open_run(path).kind or "score"
-    if kind == RUN_KIND:
-        return _read_prediction_file(os.path.join(path, ROWS_FILE), DEFAULT_READING)
-    if kind != "score":
+    if kind not in (RUN_KIND, "score"):
         raise InputError(
             f"{path} is a run of {kind}: expected a run of predict or score, or a file of predictions"
         )
-    return _read_scored_predictions(path)
+    if kind == "score":
+        return _read_scored_predictions(path)
+    return _read_prediction_file(os.path.join(path, ROWS_FILE), DEFAULT_READING)
 
 
 def _read_scored_predictions(path: str) -> _Predictions:
