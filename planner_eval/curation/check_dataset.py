@@ -83,17 +83,15 @@ class DatasetCheck(NamedTuple):
     @property
     def clean(self) -> bool:
         """Whether nothing was found that is more than worth knowing, and is not in the baseline."""
-        if self.doubts or self.unread or self.checked.unequal:
-            return False
-        if any(
-            finding.severity != "info" and finding.count > self.before.irregularities.get(finding.code, 0)
+        known = self.before
+        irregular = any(
+            finding.severity != "info" and finding.count > known.irregularities.get(finding.code, 0)
             for finding in self.checked.findings
-        ):
-            return False
-        return all(
-            names <= self.before.imperfect.get(variant, frozenset())
-            for variant, names in self._imperfect().items()
         )
+        imperfect = any(
+            names - known.imperfect.get(variant, frozenset()) for variant, names in self._imperfect().items()
+        )
+        return not (self.doubts or self.unread or self.checked.unequal or irregular or imperfect)
 
     @property
     def fixes(self) -> list[dict[str, Any]]:
@@ -109,13 +107,12 @@ class DatasetCheck(NamedTuple):
         patches = []
         for record, found in by_record.items():
             voted = [finding for finding in found if finding.code.startswith("gold.outvoted")]
-            chosen = voted[:1] or found
             operations: list[dict[str, Any]] = []
-            for finding in chosen:
-                why = f"{finding.confidence}: {finding.message} [{finding.code}]"
-                for operation in finding.operations:
-                    if all({**o, "why": ""} != {**operation, "why": ""} for o in operations):
-                        operations.append({**operation, "why": why})
+            for finding in voted[:1] or found:
+                why = {"why": f"{finding.confidence}: {finding.message} [{finding.code}]"}
+                known = [{**operation, **why} for operation in operations]
+                new = ({**operation, **why} for operation in finding.operations)
+                operations += [operation for operation in new if operation not in known]
             patches.append({"id": str(record), "schema": SCHEMA, "operations": operations})
         return patches
 
@@ -234,7 +231,8 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
             fixes,
         )
         audited = GoldAudit(opened, how).add(_tally_items(items_of(opened, reading.dialect, progress), tally))
-    checked = _select_irregularities(tally.checked(), selection)
+    checked = tally.checked()
+    checked = replace(checked, findings=tuple(f for f in checked.findings if selection.has(f.code)))
     new, unread = earlier.new(audited.doubts), earlier.new(audited.unread)
     sure = tuple(doubt for doubt in new if selection.sure(doubt.found.confidence))
     less = Counter(doubt.found.confidence for doubt in new if not selection.sure(doubt.found.confidence))
@@ -290,7 +288,3 @@ def _has_nestful_functions(runner: ToolSource | Sandbox | None) -> bool:
     """Whether the tools are NESTful's functions of mathematics, of which is known what they do."""
     source = runner.source if isinstance(runner, Sandbox) else runner
     return source is not None and source.name in ("nestful:official", "nestful:sane")
-
-
-def _select_irregularities(checked: CheckResult, selection: FindingSelection) -> CheckResult:
-    return replace(checked, findings=tuple(f for f in checked.findings if selection.has(f.code)))

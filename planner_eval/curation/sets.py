@@ -215,9 +215,9 @@ class Questions:
         sample = record.source
         if hasattr(sample, "category"):
             question = sample.extra.get("question")
-            turns = question.get("question") if isinstance(question, dict) else None
-            return max(1, len(turns)) if isinstance(turns, list) else 1
-        talk = record.fields.get(self._field) if self._field is not None else None
+            talk = question.get("question") if isinstance(question, dict) else None
+            return max(1, len(talk)) if isinstance(talk, list) else 1
+        talk = record.fields.get(self._field or "")
         return len(talk) if isinstance(talk, list) and join_messages(talk) is not talk else 1
 
     def heard(self, record: Record) -> str | None:

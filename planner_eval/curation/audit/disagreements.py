@@ -84,14 +84,9 @@ def _spell_all(value: Value, call: str, name: str, subject: AuditedRecord) -> di
     if subject.open_values is not None:
         values += subject.open_values.values(call, name)
         values += [""] if subject.open_values.is_omittable(call, name) else []
-    texts = [_spell(value) for value in values]
+    whole = (int(v) if isinstance(v, float) and v.is_integer() else v for v in values)
+    texts = [one_line_json(v, 500) for v in whole]
     return {" ".join(text.split()).casefold(): text for text in reversed(texts)}
-
-
-def _spell(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return one_line_json(value, 500)
 
 
 def _compare(record: _Accepted, other: _Accepted) -> GoldFinding | None:

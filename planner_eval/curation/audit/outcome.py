@@ -214,15 +214,15 @@ def mismatch_confidence(value: Any, gold: Any, text: str | None = None) -> Confi
         return None
     if isinstance(gold, str) or isinstance(value, str):
         return _text_mismatch_confidence(value, gold)
-    if isinstance(value, (list, tuple)) and isinstance(gold, (list, tuple)):
-        return _highest_confidence(zip(value, gold, strict=True)) if len(value) == len(gold) else "high"
     if isinstance(value, dict) and isinstance(gold, dict):
-        texts = {str(key): item for key, item in value.items()}
-        return (
-            _highest_confidence((texts[key], gold[key]) for key in gold)
-            if texts.keys() == gold.keys()
-            else "high"
-        )
+        value = {str(key): item for key, item in value.items()}
+        keys = [*gold] if value.keys() == gold.keys() else []
+        value, gold = [value[key] for key in keys], [gold[key] for key in keys]
+    if isinstance(value, (list, tuple)) and isinstance(gold, (list, tuple)):
+        if len(value) != len(gold) or not value:
+            return "high"
+        doubts = [mismatch_confidence(item, expected) for item, expected in zip(value, gold, strict=True)]
+        return next((confidence for confidence in CONFIDENCES if confidence in doubts), None)
     return "high" if _kind(value) is _kind(gold) else "low"
 
 
@@ -231,13 +231,6 @@ def _unwrap_single(value: Any) -> Any:
     while isinstance(value, (list, tuple, dict)) and len(value) == 1:
         value = next(iter(value.values() if isinstance(value, dict) else value))
     return value
-
-
-def _highest_confidence(pairs: Any) -> Confidence | None:
-    doubts = [
-        confidence for value, gold in pairs if (confidence := mismatch_confidence(value, gold)) is not None
-    ]
-    return min(doubts, key=CONFIDENCES.index, default=None)
 
 
 def _kind(value: Any) -> type:
@@ -312,19 +305,14 @@ def describe_unusable_options(record: Record) -> str | None:
     fields = _extra_fields(record)
     if "options" not in fields or "correct" not in fields:
         return None
-    options, accepted = _read_answer_options(record), read_expected_answer(record, "").options
-    if accepted and all(read_offered_answer(text) is None for _, text in options):
-        return f"none of the options is a number: {one_line_json(fields['options'], 40)}"
-    if accepted:
-        return None
-    if options:
-        return (
-            f"correct is {one_line_json(fields['correct'], 40)}, expected one of "
-            f"{', '.join(dict(options))[:80]}"
-        )
-    return (
-        f"options is {one_line_json(fields['options'], 40)}, expected answers by letter, or a list of answers"
-    )
+    options, listed = _read_answer_options(record), one_line_json(fields["options"], 40)
+    if not options:
+        return f"options is {listed}, expected answers by letter, or a list of answers"
+    if not read_expected_answer(record, "").options:
+        letters = ", ".join(dict(options))[:80]
+        return f"correct is {one_line_json(fields['correct'], 40)}, expected one of {letters}"
+    is_read = any(read_offered_answer(text) is not None for _, text in options)
+    return None if is_read else f"none of the options is a number: {listed}"
 
 
 def _extra_fields(record: Record) -> Mapping[str, Any]:

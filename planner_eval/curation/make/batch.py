@@ -68,6 +68,7 @@ class MakeOrder:
         templates: Calls and references that the plans are to have, in turn; drawn when there are none.
         fill: Things that no plan touches yet; while there are any, each plan is to touch one.
         steps: What is done with each plan at the end.
+        wished: How many things the file of `fill` has; None without one.
     """
 
     graph: ToolGraph
@@ -79,6 +80,7 @@ class MakeOrder:
     templates: Sequence[tuple[Node, ...]] = ()
     fill: Sequence[Wish] = ()
     steps: Sequence[MakeStep] = ()
+    wished: int | None = None
 
 
 @dataclass

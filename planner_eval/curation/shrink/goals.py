@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -87,7 +88,7 @@ def goal_of_code(code: str, pred: InputSide, gold: InputSide, policy: Policy) ->
     if code not in codes:
         hint = f"its edits are {', '.join(codes)}" if codes else "the plans are the same"
         raise AbsentError(f"no edit of this pair is {code}: {hint}")
-    readers = _SideReader(pred), _SideReader(gold)
+    readers = lru_cache(maxsize=1)(pred.read), lru_cache(maxsize=1)(gold.read)  # one side mostly stays
 
     def texts(pred: str, gold: str) -> bool:
         plans = readers[0](pred), readers[1](gold)
@@ -97,23 +98,6 @@ def goal_of_code(code: str, pred: InputSide, gold: InputSide, policy: Policy) ->
         return any(edit.code == code for edit in (new_diff.roots if root else new_diff.edits))
 
     return Goal(texts, code if root else f"{code}, a consequence")
-
-
-class _SideReader:
-    """Reads the texts of a side, the last one once; None of one that is no plan."""
-
-    def __init__(self, record: InputSide) -> None:
-        self.side = record
-        self.text, self.plan = record.text, record.plan
-
-    def __call__(self, text: str) -> Any:
-        if text != self.text:
-            try:
-                self.plan = self.side.parsed(text)
-            except ParseError:
-                self.plan = None
-            self.text = text
-        return self.plan
 
 
 # ---------------------------------------------------------------- a command
