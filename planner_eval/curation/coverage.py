@@ -351,7 +351,8 @@ class Coverage:
         for aspect in self.aspects:
             if aspect.name != "skeletons":
                 data[aspect.name] = [
-                    _item_data(thing) for thing in dict.fromkeys((*aspect.missing, *(aspect.never or ())))
+                    thing if isinstance(thing, (str, int)) else thing._asdict()
+                    for thing in dict.fromkeys((*aspect.missing, *(aspect.never or ())))
                 ]
         return data
 
@@ -408,7 +409,3 @@ def coverage(
         classes.unproved,
         tuple(doubt for r in readers for doubt in set_warnings(r.source)),
     )
-
-
-def _item_data(thing: CoveredItem) -> Any:
-    return thing if isinstance(thing, (str, int)) else thing._asdict()

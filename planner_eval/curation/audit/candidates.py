@@ -8,8 +8,9 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_ordinal, shorten
-from planner_eval.comparison.policy.values import normalise_number, number_of
+from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.question import read_question
+from planner_eval.curation.audit.words import lookup_key
 from planner_eval.plan.model import Path, Plan, Template, Value, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
@@ -59,7 +60,7 @@ def find_picked_literals(plan: Plan) -> Iterator[PickedLiteral]:
     >>> [(pick.value, pick.entries, pick.among) for pick in find_picked_literals(Plan(asked))]
     [('h-23', (1,), 2)]
     """
-    literal_keys = {_lookup_key(value) for _, _, value in _distinctive_literals(plan)}
+    literal_keys = {lookup_key(value) for _, _, value in _distinctive_literals(plan)}
     places_by_source = {
         position: _find_entries(call.result, literal_keys)
         for position, call in enumerate(plan.calls)
@@ -70,7 +71,7 @@ def find_picked_literals(plan: Plan) -> Iterator[PickedLiteral]:
             (source, path, entries, among)
             for source in places_by_source
             if source < position
-            for path, (entries, among) in places_by_source[source].get(_lookup_key(value), {}).items()
+            for path, (entries, among) in places_by_source[source].get(lookup_key(value), {}).items()
         ]
         if candidates:
             source, path, entries, among = min(
@@ -156,11 +157,6 @@ def _is_distinctive(value: Value) -> bool:
     return number is not None and (abs(number) >= _MIN_DISTINCTIVE_NUMBER or not number.is_integer())
 
 
-def _lookup_key(value: Value) -> Any:
-    """A value as it is looked up: the text of a number is the number."""
-    return normalise_number(value.strip()) if isinstance(value, str) else value
-
-
 EntriesByPath = dict[Path, tuple[list[int], int]]
 
 
@@ -172,7 +168,7 @@ def _find_entries(answer: Value, literal_keys: set[Any]) -> dict[Any, EntriesByP
     for path, value in leaves(answer):
         if isinstance(value, (bool, type(None))):
             continue
-        key = _lookup_key(value)
+        key = lookup_key(value)
         for index, entry in enumerate(path):
             if type(entry) is not int:
                 continue

@@ -326,7 +326,9 @@ def read_moment(text: str) -> Moments | None:
     bare = _DATE_WITHOUT_YEAR.fullmatch(text.strip()) is not None
     days = tuple(day for day in text_moments.days if day.year is not None or not bare)
     clocks = tuple(
-        clock for clock in text_moments.clocks if not any(_is_within(clock.span, day.span) for day in days)
+        clock
+        for clock in text_moments.clocks
+        if not any(day.span[0] <= clock.span[0] and clock.span[1] <= day.span[1] for day in days)
     )
     if not days and not clocks:
         return None
@@ -459,10 +461,6 @@ def _clock_ground(value: Moments, question_moments: Moments) -> Ground | None:
         if any(first <= time <= last or time + 1440 <= last for time in times):
             return Ground("vague", span, sure=False)
     return None
-
-
-def _is_within(inner: Span, outer: Span) -> bool:
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 def _is_same_day(value: Day, question_day: Day) -> bool:

@@ -66,16 +66,12 @@ class DisagreementFinder:
     def found(self) -> Iterator[tuple[int, GoldFinding]]:
         """The findings, each with the number of its record, held against the first that differs."""
         for group in self._groups.values():
-            if len({call for record in group for call in map(_freeze, record.calls)}) == len(group[0].calls):
-                continue
+            distinct = {repr(record.calls): record for record in reversed(group)}
+            others = sorted(distinct.values(), key=lambda record: record.number)
             for record in group:
-                finding = next((f for other in group if (f := _compare(record, other)) is not None), None)
-                if finding is not None:
+                findings = (_compare(record, other) for other in others)
+                if (finding := next(filter(None, findings), None)) is not None:
                     yield record.number, finding
-
-
-def _freeze(call: dict[str, dict[str, str]]) -> frozenset[tuple[str, frozenset[str]]]:
-    return frozenset((name, frozenset(values)) for name, values in call.items())
 
 
 def _spell_all(value: Value, call: str, name: str, subject: AuditedRecord) -> dict[str, str]:

@@ -141,7 +141,9 @@ class GoldAudit:
             items: All of them, in their order.
         """
         set_audits = [kind.begin() for kind in SET_AUDITS if any(map(self._has, kind.codes))]
-        for position, (item, subject) in enumerate(self._executed(self._subjects(items))):
+        for position, (item, subject) in enumerate(
+            self._executed((item, self._subject(item)) for item in items)
+        ):
             if subject is None:
                 self._add_without_plan(position, item)
                 continue
@@ -305,12 +307,10 @@ class GoldAudit:
             fault = find_schema_fault(subject, finding)
         self._found.append(KeptDoubt(position, self._doubt(item, finding), unreferenced, fault))
 
-    def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, AuditedRecord | None]]:
-        for item in items:
-            yield item, None if item.plan is None else self._subject(item, item.plan)
-
-    def _subject(self, item: SetItem, plan: Plan) -> AuditedRecord:
-        """What the audits are told of a record."""
+    def _subject(self, item: SetItem) -> AuditedRecord | None:
+        """What the audits are told of a record; None where it has no plan."""
+        if (plan := item.plan) is None:
+            return None
         how, record, questions = self._how, item.record, self._how.questions
         query = questions.of(record) if questions is not None else None
         if self._asks and query is None and questions is not None and questions.field is not None:

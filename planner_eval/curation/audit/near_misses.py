@@ -10,6 +10,7 @@ from itertools import islice, product
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import differing_letters
 from planner_eval.catalogs.catalog import Parameter
 from planner_eval.curation.audit.dates import Day, Moments, date_of, read_moment
 from planner_eval.curation.audit.question import Question
@@ -24,6 +25,7 @@ from planner_eval.curation.audit.words import (
     has_word,
     is_denied,
     is_misspelling,
+    is_subsequence,
     name_words,
     normalize_word,
     stem,
@@ -118,7 +120,7 @@ def _find_near_name(value: str, question: Question, others: Collection[Value]) -
     for token in names:
         token_parts = [part.casefold() for part in _NAME_PART.findall(token)]
         short, long = sorted((parts, token_parts), key=len)
-        if 2 <= len(short) < len(long) <= 2 * len(short) and _is_subsequence(short, long):
+        if 2 <= len(short) < len(long) <= 2 * len(short) and is_subsequence(short, long):
             reason = "is a part of it" if short is parts else "contains more than it"
             return NearMiss(token, reason, "medium", True)
     return None
@@ -178,11 +180,6 @@ def _is_name_of(word: str, other: str) -> bool:
     return form in name_words() and other_form not in name_words() and not are_related_forms(form, other_form)
 
 
-def _is_subsequence(short: Sequence[str], long: Sequence[str]) -> bool:
-    remaining = iter(long)
-    return all(part in remaining for part in short)
-
-
 def _find_near_quote(value: str, question: Question, others: Collection[Value]) -> NearMiss | None:
     """A quoted text that a value repeats but for a letter, a word or a sign."""
     value_words = _WORD_OR_SIGN.findall(value)
@@ -190,7 +187,7 @@ def _find_near_quote(value: str, question: Question, others: Collection[Value]) 
         return None
     for match in islice(QUOTED.finditer(question.text), MAX_MENTIONS):
         quoted = next(group for group in match.groups() if group)
-        left, right = _unequal_middles(value_words, _WORD_OR_SIGN.findall(quoted))
+        _, left, right = differing_letters(value_words, _WORD_OR_SIGN.findall(quoted))
         if quoted in others or max(len(left), len(right)) != 1:
             continue
         signs = [sign for sign in (*left, *right) if not sign[0].isalnum()]
@@ -200,17 +197,6 @@ def _find_near_quote(value: str, question: Question, others: Collection[Value]) 
             reason = "differs by one letter" if left and right else "differs by one word"
             return NearMiss(quoted, reason, "medium", True)
     return None
-
-
-def _unequal_middles(left: Sequence[str], right: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Two texts without the words with which both begin, and with which both end."""
-    start, end = 0, 0
-    while start < min(len(left), len(right)) and left[start] == right[start]:
-        start += 1
-    left, right = left[start:], right[start:]
-    while end < min(len(left), len(right)) and left[-1 - end] == right[-1 - end]:
-        end += 1
-    return left[: len(left) - end], right[: len(right) - end]
 
 
 # ----------------------------------------------------------------------
@@ -415,7 +401,7 @@ def find_other_place_name(argument: str, question: Question, claimed: Sequence[S
         span = (match.start("name"), match.start("name") + len(match["name"].rstrip(".")))
         direction = _ROUTES.get(match["way"], ())
         if (argument_words & _ROUTE_WORDS and argument_words.isdisjoint(direction)) or any(
-            _overlaps(span, other) for other in claimed
+            span[0] < end and start < span[1] for start, end in claimed
         ):
             continue
         if (flies or _BUILDING_WORDS.search(question.text, span[0], span[1] + 12)) and not _is_known_alias(
@@ -453,14 +439,5 @@ def find_misspelt_name(value: str, question: Question) -> Span | None:
 
 def _is_known_alias(name: str) -> bool:
     """Whether a name, or a part of it, is in the table of other names."""
-    forms = [word.form for word in words(name) if name[word.span[0]].isupper()]
-    return any(run in aliases() for run in _form_ngrams(forms))
-
-
-def _form_ngrams(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for start in range(len(forms)):
-        yield from (tuple(forms[start:end]) for end in range(start + 1, min(start + 4, len(forms) + 1)))
-
-
-def _overlaps(left: Span, right: Span) -> bool:
-    return left[0] < right[1] and right[0] < left[1]
+    line = " ".join(word.form for word in words(name) if name[word.span[0]].isupper())
+    return any(has_word(line, " ".join(alias)) for alias in aliases())

@@ -72,7 +72,8 @@ class OfferedAnswer(NamedTuple):
         if self.value and float(int(value)) == self.value:
             return True
         readings = (self.value, self.value / 100, self.value * 100)
-        return any(_is_close(abs(reading), abs(value), self.decimals) for reading in readings)
+        least = max(0.5 * 10.0**-self.decimals, 0.01)
+        return any(isclose(abs(reading), abs(value), rel_tol=0.01, abs_tol=least) for reading in readings)
 
     def is_value(self, value: float) -> bool:
         """Whether it says exactly this value."""
@@ -85,10 +86,6 @@ class OfferedAnswer(NamedTuple):
             abs(reading - value) <= 0.5 * 10.0**-self.decimals * reading / (self.value or 1)
             for reading in readings
         )
-
-
-def _is_close(value: float, other: float, decimals: int) -> bool:
-    return abs(value - other) <= max(0.01 * max(value, other), 0.5 * 10.0**-decimals, 0.01)
 
 
 def read_offered_answer(text: str) -> OfferedAnswer | None:

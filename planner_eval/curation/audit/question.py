@@ -36,6 +36,7 @@ from planner_eval.curation.audit.words import (
     is_denied,
     is_english,
     is_readable,
+    is_subsequence,
     words,
 )
 from planner_eval.plan.model import Value
@@ -314,7 +315,8 @@ class Question:
             for word in self._capitals:
                 begins = len(first) > 1 and word.plain.startswith(first)
                 is_initials = begins and len(word.plain) <= len(first) + 2
-                if is_initials or (len(word.plain) == 3 and _is_abbreviation(word.plain, name)):
+                abbreviates = word.plain[0] == name[:1] and is_subsequence(word.plain, name)
+                if is_initials or (len(word.plain) == 3 and abbreviates):
                     return word.span
         elif 2 <= len(name) <= 5 and name.isalpha() and text.strip().isupper():
             named, letters = self._begins
@@ -437,13 +439,3 @@ def _join(texts: Sequence[str], between: str) -> tuple[str, list[int]]:
 def read_question(text: str) -> Question:
     """A question, read once for all that ask what it says."""
     return Question(text)
-
-
-def _is_abbreviation(short: str, name: str) -> bool:
-    """Whether a name begins like its short form, whose letters stand in it in this order.
-
-    >>> _is_abbreviation("phl", "philadelphia"), _is_abbreviation("lax", "losangeles")
-    (True, False)
-    """
-    remaining = iter(name)
-    return name[:1] == short[:1] and all(letter in remaining for letter in short)

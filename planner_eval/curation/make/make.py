@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -191,10 +191,7 @@ def make(  # noqa: PLR0913 - the options of a public function
     graph = ToolGraph(material.catalog, _expect_one_of(options.get("join") or "auto", JOINS, "way to join"))
     wishes = wishes_from_options(options, graph)
     runs = material.source is not None
-    if form == "complexfuncbench":
-        notes.append("records of complexfuncbench have no references: each is written as its value")
-    if form == "nestful" and not runs:
-        notes.append("records of nestful have no gold answer here, because plans are not run: add --tools")
+    notes += _describe_losses(form, runs=runs)
     if options.get("like") is None:
         refuse_unsayable(form, wishes, graph, runs=runs)
         refuse_impossible(wishes, graph)
@@ -224,8 +221,16 @@ def make(  # noqa: PLR0913 - the options of a public function
 
     plans, refused, making = _make_plans(order, material, n, tries, (isolation, timeout), progress, note)
     card = _card(n, plans, refused, order, making)
-    shortfall = _describe_shortfall(card, tries, over=making.over) if len(plans) < n else ""
+    shortfall = _describe_shortfall(card, tries, over=making.over)
     return MadePlans(tuple(plans), card, material.catalog, form, seed, shortfall, tuple(notes))
+
+
+def _describe_losses(form: str, *, runs: bool) -> Iterator[str]:
+    """What records of a layout lack."""
+    if form == "complexfuncbench":
+        yield "records of complexfuncbench have no references: each is written as its value"
+    if form == "nestful" and not runs:
+        yield "records of nestful have no gold answer here, because plans are not run: add --tools"
 
 
 def _tools_name(tools: Any) -> str:
@@ -326,7 +331,9 @@ def _card(n: int, plans: Sequence[Made], refused: Counter[str], order: MakeOrder
 
 
 def _describe_shortfall(card: Card, tries: int, *, over: bool) -> str:
-    """Why there are fewer than were wanted."""
+    """Why there are fewer than were wanted; "" where there are not."""
+    if card.made == card.wanted:
+        return ""
     most = [why for why, _ in Counter(card.refused).most_common(3)]
     if TIMEOUT_REASON in card.refused and TIMEOUT_REASON not in most:
         most.append(TIMEOUT_REASON)  # what takes the time is said however seldom it is

@@ -101,7 +101,8 @@ class ToolGraph:
         for link in links:
             if link.output not in WHOLE_RESULT_NAMES:
                 u, v = self.positions[link.producer], self.positions[link.consumer]
-                if not self.echoes(u, link.output):
+                # a tool that only gives back what it was given need not be called for it
+                if not any(p.name == link.output and p.required for p in self.tools[u].parameters):
                     self._add(u, v, ToolLink((link.output,), link.parameter, named=True))
 
     def _by_type(self, *, by_type_alone: bool) -> None:
@@ -128,12 +129,6 @@ class ToolGraph:
             raise InputError(
                 f"{self.catalog.name}: more than {MAX_LINKS:,} connections from one tool to another"
             )
-
-    def echoes(self, tool: int, output: str) -> bool:
-        """Whether a tool only gives back what it was given: then nothing has to be called for it."""
-        return any(
-            parameter.name == output and parameter.required for parameter in self.tools[tool].parameters
-        )
 
     def between(self, producer: int, consumer: int) -> tuple[ToolLink, ...]:
         """The ways from one tool to another."""

@@ -20,12 +20,13 @@ from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.values import normalise_number, number_of
 from planner_eval.curation.audit.words import TABLES, word_set
+from planner_eval.curation.shrink.pairs import items_of
 from planner_eval.execution.worlds.database import from_stored_value, quote_name, select, to_stored_value
 from planner_eval.execution.worlds.definition import Api, Argument, CallError
 from planner_eval.execution.worlds.generic import is_filler
 from planner_eval.execution.worlds.world import World
 from planner_eval.plan.linking import build_plan
-from planner_eval.plan.model import Plan, Ref, Value
+from planner_eval.plan.model import Plan, Ref, Value, leaves
 
 # ----------------------------------------------------------------------
 # What makes a call's value worth asking for, and whether anything depends on it.
@@ -78,18 +79,12 @@ def is_finite(value: Any) -> bool:
 
 
 def scalars(value: Any) -> Iterator[Any]:
-    """What lists and objects hold that is neither, in order, whatever it is and however deep.
+    """What lists and objects hold that is neither, in order.
 
-    >>> list(scalars({"a": [1, ("x",)], "b": None}))
+    >>> list(scalars({"a": [1, ["x"]], "b": None}))
     [1, 'x', None]
     """
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, (dict, list, tuple)):
-            waiting += reversed(item.values() if isinstance(item, dict) else item)
-        else:
-            yield item
+    return (leaf for _, leaf in leaves(value))
 
 
 def _are_alike(value: Any, other: Any) -> bool:
@@ -105,10 +100,11 @@ def is_different(left: Any, right: Any) -> bool:
     >>> is_different([0.1 + 0.2], [0.3]), is_different({"a": 1}, {"a": True})
     (False, True)
     """
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) != len(right) or any(map(is_different, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() != right.keys() or any(is_different(left[key], right[key]) for key in left)
+    if isinstance(left, (list, dict)) and type(left) is type(right):
+        left_items, right_items = items_of(left), items_of(right)
+        return left_items.keys() != right_items.keys() or any(
+            is_different(item, right_items[step]) for step, item in left_items.items()
+        )
     left_number, right_number = number_of(left), number_of(right)
     if left_number is not None and right_number is not None:
         return not math.isclose(left_number, right_number, rel_tol=1e-9)
@@ -416,12 +412,12 @@ def find_other_values(value: Any, kind: Type, random: Random) -> list[Any]:
         return [value + 1, value * 3 + 7, -2 * value - 5]
     if isinstance(value, str):
         return _other_texts(value)
-    if isinstance(value, list) and value:
-        changed = [find_other_values(item, Type(), random) for item in value]
-        return [[*reversed(value), value[-1]], [new[-1] for new in changed], [new[0] for new in changed]]
-    if isinstance(value, dict) and value:
-        changed_items = {key: find_other_values(item, Type(), random) for key, item in value.items()}
-        return [{key: new[index] for key, new in changed_items.items()} for index in (0, -1)]
+    if isinstance(value, (list, dict)) and value:
+        others = {step: find_other_values(item, Type(), random) for step, item in items_of(value).items()}
+        changed = [{step: new[index] for step, new in others.items()} for index in (-1, 0)]
+        if isinstance(value, dict):
+            return changed[::-1]
+        return [[*reversed(value), value[-1]], *([*items.values()] for items in changed)]
     return (
         [[_PLAIN_TEXTS[0]], [4]] if value == [] else [{"other": 4}] if value == {} else [_PLAIN_TEXTS[0], 4]
     )

@@ -147,7 +147,8 @@ def find_stray_words(
     ):
         return tuple(left_words), tuple(right_words)  # pdf_to_text is no text_to_pdf
     tests: list[Callable[[str, str], bool]] = [str.__eq__, _is_same_stem, is_typo]
-    tests += [_are_synonyms] if synonyms else []
+    if synonyms:
+        tests.append(lambda word, partner: _SYNONYM_GROUP.get(word, word) == _SYNONYM_GROUP.get(partner))
     for same in tests:
         for word in [*left_words]:
             partner = next((candidate for candidate in right_words if same(word, candidate)), None)
@@ -165,10 +166,6 @@ def _is_same_stem(word: str, other: str) -> bool:
     short, long = sorted((word, other), key=len)
     plural = f"{short[:-1]}ies" if short.endswith("y") else f"{short}es"
     return len(short) > 2 and long in (f"{short}s", plural)
-
-
-def _are_synonyms(word: str, other: str) -> bool:
-    return word in _SYNONYM_GROUP and _SYNONYM_GROUP[word] == _SYNONYM_GROUP.get(other)
 
 
 _NEGATIONS = word_set("negations")
@@ -390,7 +387,8 @@ class Producers:
         more, reasons = self._as_written(ref, target, declared=declared)
         score = 0.22 + more + (0.08 + 0.072 * likeness if generic else 0.25 * likeness)
         score += 0.2 * (likeness > 0.99 and not generic)
-        score += 0.08 * _has_same_kind(output, target.type)
+        same_kind = not {*output.kinds}.isdisjoint(target.type.kinds)
+        score += 0.08 * (same_kind and output.format == target.type.format)
         score += 0.03 * (ref.path not in used) if used else 0.22
         score += 0.1 / (target.call - ref.call)
         if likeness > 0.6:
@@ -432,10 +430,6 @@ class Producers:
                 what = call.id if labels >= max(tool, field) else call.name if tool >= field else last
                 reasons.append((0.85, f"{what} has a name like the reference's"))
         return more, reasons
-
-
-def _has_same_kind(output: Type, into: Type) -> bool:
-    return not {*output.kinds}.isdisjoint(into.kinds) and output.format == into.format
 
 
 def _label_similarity(name: str, label: str) -> float:
