@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from heapq import nsmallest
 from typing import NamedTuple
 
 from planner_eval.base.text import differing_letters, edit_distance, is_swap, words_of_name
@@ -24,9 +25,6 @@ MAX_NAME_CHARACTERS = 80
 
 _MAX_TYPO_EDITS, _MIN_LETTERS_FOR_ONE_EDIT, _MIN_LETTERS_FOR_TWO_EDITS = 2, 5, 9
 """Edits of a typo at most; letters of a word in which one may be wrong, and of one in which two may be."""
-
-_MAX_NAMES_PER_BIGRAM = 2_000
-"""A pair of letters that more names than this share tells nothing, and is not looked up."""
 
 _SYNONYM_GROUP = {
     word: group for group, line in enumerate(TABLES["synonyms"].splitlines()) for word in line.split()
@@ -218,53 +216,27 @@ def _is_negated(word: str, stem: str) -> bool:
     return False
 
 
-class NameIndex:
-    """Many names, by the pairs of letters and the words in them.
-
-    Args:
-        names: The names; what is found are their positions.
-
-    >>> NameIndex(["search_flight", "book_hotel"]).nearest("serchFlight", 1)
-    [0]
-    """
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._sizes: list[int] = []
-        self._at: dict[str, list[int]] = {}
-        for position, name in enumerate(names):
-            pieces = _name_features(name)
-            self._sizes.append(len(pieces))
-            for piece in pieces:
-                self._at.setdefault(piece, []).append(position)
-
-    def nearest(self, name: str, most: int) -> list[int]:
-        """The positions of the names that share most with one, the nearest first."""
-        pieces = _name_features(name)
-        shared: Counter[int] = Counter()
-        for piece in sorted(pieces):
-            positions = self._at.get(piece, ())
-            if len(positions) <= _MAX_NAMES_PER_BIGRAM or piece == normalize_name(name):
-                shared.update(positions[:_MAX_NAMES_PER_BIGRAM])
-        ranked = sorted(
-            shared,
-            key=lambda position: (-2 * shared[position] / (len(pieces) + self._sizes[position]), position),
-        )
-        return ranked[:most]
-
-
-def _name_features(name: str) -> frozenset[str]:
+@lru_cache(maxsize=1 << 14)
+def name_features(name: str) -> frozenset[str]:
     """The pairs of letters of a name, its words with what they mean, and all of it."""
-    words_of_name = words(name)
-    text = f"^{''.join(words_of_name)}$"
+    text = f"^{normalize_name(name)}$"
     pairs = {text[start : start + 2] for start in range(len(text) - 1)}
-    return frozenset(
-        {
-            *pairs,
-            *words_of_name,
-            *(f"={_SYNONYM_GROUP[word]}" for word in words_of_name if word in _SYNONYM_GROUP),
-            text[1:-1],
-        }
-    )
+    meanings = {f"={_SYNONYM_GROUP[word]}" for word in words(name) if word in _SYNONYM_GROUP}
+    return frozenset({*pairs, *words(name), *meanings, text[1:-1]})
+
+
+def nearest_names(name: str, names: Sequence[str], most: int) -> list[int]:
+    """The positions of the names that share most with one, the nearest first.
+
+    >>> nearest_names("serchFlight", ["book_hotel", "search_flight"], 1)
+    [1]
+    """
+    features = name_features(name)
+    shares = [
+        (-2 * len(features & other) / (len(features) + len(other)), position)
+        for position, other in enumerate(map(name_features, names))
+    ]
+    return [position for share, position in nsmallest(most, shares) if share]
 
 
 # ----------------------------------------------------------------------
