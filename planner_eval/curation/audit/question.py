@@ -211,19 +211,6 @@ class Question:
         """The words without anything between them, and where each begins."""
         return _join([word.plain for word in self.words], "")
 
-    @cached_property
-    def _families(self) -> dict[str, list[Word]]:
-        """The words by their first four characters, few of each."""
-        families: dict[str, list[Word]] = {}
-        seen = set()
-        for word in self.words:
-            if word.form not in seen:
-                seen.add(word.form)
-                family = families.setdefault(word.form[:4], [])
-                if len(family) < _MAX_KINDRED_WORDS:
-                    family.append(word)
-        return families
-
     def _span(self, first: int, last: int) -> Span:
         return (self.words[first].span[0], self.words[last].span[1])
 
@@ -268,8 +255,8 @@ class Question:
             return next((amount.span for amount in self.amounts if amount.value == int(word.form)), None)
         relatives = (
             candidate.span
-            for candidate in self._families.get(word.form[:4], ())
-            if are_related_forms(candidate.form, word.form)
+            for candidate in self.words
+            if candidate.form[:4] == word.form[:4] and are_related_forms(candidate.form, word.form)
         )
         return next(relatives, None) or self._alias((word.form,))
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten, text_hash
-from planner_eval.catalogs.catalog import Catalog
 from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.curation.audit.words import is_readable, words
@@ -243,7 +242,6 @@ class TwinFinder:
         self._sketches: dict[str, ShapeSummary] = {}
         self._groups: dict[tuple[str, str], list[_Item]] = {}
         self._foreign: set[tuple[str, str]] = set()
-        self._last_tools: tuple[Catalog | None, str] = (None, "")
 
     def add(self, number: int, subject: AuditedRecord) -> None:
         """Look at one more record, if it asks something; `number` is its position."""
@@ -252,7 +250,9 @@ class TwinFinder:
         shape = self._shapes.of(subject.plan)
         if shape not in self._sketches:
             self._sketches[shape] = self._sketch(subject.plan, shape)
-        key = text_hash(question_template(subject.query)), self._tools(subject.catalog)
+        tools = subject.catalog.tools if subject.catalog is not None else ()
+        names = sorted((tool.app or "", tool.name) for tool in tools)  # those on offer
+        key = text_hash(question_template(subject.query)), text_hash(repr(names))
         group = self._groups.setdefault(key, [])
         if group and group[0].shape != shape and not is_readable([*words(subject.query)]):
             self._foreign.add(key)
@@ -262,14 +262,6 @@ class TwinFinder:
         """The findings, each with the number of its record."""
         for key, group in self._groups.items():
             yield from _find_odd_plans(group, self._sketches, english=key not in self._foreign)
-
-    def _tools(self, catalog: Catalog | None) -> str:
-        """What tells the tools on offer apart; records of one catalog mostly follow one another."""
-        if catalog is not self._last_tools[0]:
-            tools = catalog.tools if catalog is not None else ()
-            names = repr(sorted((tool.app or "", tool.name) for tool in tools))
-            self._last_tools = catalog, text_hash(names)
-        return self._last_tools[1]
 
     def _sketch(self, plan: Plan, shape: str) -> ShapeSummary:
         tools = tuple(call.tool for call in plan.calls)
