@@ -24,7 +24,6 @@ from planner_eval.base.errors import (
 from planner_eval.benchmarks.answers import ReplayResult, replay
 from planner_eval.benchmarks.datasets.check import CheckResult, Tally, plan_problem
 from planner_eval.benchmarks.datasets.published import Dataset
-from planner_eval.benchmarks.datasets.sources import Source
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
@@ -213,7 +212,8 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     opened = set_of(name, reading)
     offered = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
     questions = Questions(opened, query)
-    votes = _read_votes(runs, opened) if selection.has("gold.outvoted") else None
+    none_named = isinstance(runs, (tuple, list, dict)) and not runs
+    votes = Votes(runs, opened) if not none_named and selection.has("gold.outvoted") else None
     tally = Tally(examples)
     own = opened.dataset
     tool_spec = tools if tools is not None or own is None else own.tools or None
@@ -245,13 +245,6 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
         len(audited.doubts) - len(new), audited.ran, notes, all_doubts, earlier, len(unread),
         audited.unchecked,
     )  # fmt: skip
-
-
-def _read_votes(runs: Any, opened: Source) -> Votes | None:
-    """What runs said; None where none are given."""
-    if isinstance(runs, (tuple, list, dict)) and not runs:
-        return None
-    return Votes(runs, opened)
 
 
 def _tally_items(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:

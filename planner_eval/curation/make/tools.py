@@ -386,22 +386,12 @@ class _ToolSearch:
             if pinned is not None:
                 connections[p] = [pinned] if pinned in connections[p] else []
             self.random.shuffle(connections[p])
-        needed.sort(key=lambda p: len(connections[p]))
         chosen: dict[str, Link] = {}
-
-        def settle(remaining: Sequence[int]) -> bool:
-            if not remaining:
-                return True
-            for connection in connections[remaining[0]]:
-                if connection.parameter not in chosen:
-                    chosen[connection.parameter] = Link(connection.parameter, remaining[0], connection.output)
-                    if settle(remaining[1:]):
-                        return True
-                    del chosen[connection.parameter]
-            return False
-
-        if not settle(needed):
-            return None
+        for p in sorted(needed, key=lambda p: len(connections[p])):
+            connection = next((way for way in connections[p] if way.parameter not in chosen), None)
+            if connection is None:
+                return None
+            chosen[connection.parameter] = Link(connection.parameter, p, connection.output)
         self._more(connections, chosen)
         order = {parameter.name: position for position, parameter in enumerate(graph.tools[tool].parameters)}
         return tuple(sorted(chosen.values(), key=lambda link: order.get(link.parameter, 0)))

@@ -208,16 +208,18 @@ def read_text_reference(text: str) -> tuple[str, Path | None]:
 def value_at_path(value: Value, path: Path) -> Value:
     """A part of a value, by the way to it."""
     for step in path:
-        value = value.parts[step] if isinstance(value, Template) and isinstance(step, int) else value[step]
+        value = items_of(value)[step]
     return value
 
 
-def find_difference(old: Value, new: Value, path: Path = ()) -> tuple[Path, Value]:
+def find_difference(old: Value, new: Value) -> tuple[Path, Value]:
     """The one part of a value that is another, and the way to it; all of it where several are."""
-    old_items, new_items = ({} if isinstance(value, Template) else items_of(value) for value in (old, new))
-    if type(old) is type(new) and old_items.keys() == new_items.keys() and len(path) < 8:
-        changed = [step for step, item in old_items.items() if repr(item) != repr(new_items[step])]
-        if len(changed) == 1:
-            step = changed[0]
-            return find_difference(old_items[step], new_items[step], (*path, step))
+    path: Path = ()
+    while type(old) is type(new) and not isinstance(old, Template) and len(path) < 8:
+        old_items, new_items = items_of(old), items_of(new)
+        changed = [step for step, item in old_items.items() if repr(item) != repr(new_items.get(step))]
+        if old_items.keys() != new_items.keys() or len(changed) != 1:
+            break
+        step = changed[0]
+        old, new, path = old_items[step], new_items[step], (*path, step)
     return path, new
