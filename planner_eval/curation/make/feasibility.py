@@ -45,34 +45,15 @@ def refuse_unsayable(form: str, wishes: Wishes, graph: ToolGraph, *, runs: bool)
 
 def find_unfillable_tools(graph: ToolGraph, texts: bool) -> list[str]:
     """Why there are tools that cannot be called: a required parameter that nothing has a value for."""
-    lacking = {
-        index: [
-            parameter
-            for parameter in tool.parameters
-            if parameter.required and draw_literal(tool, parameter, Random(0), texts=texts) is NO_VALUE
-        ]
-        for index, tool in enumerate(graph.tools)
-    }
-    called = {index for index, parameters in lacking.items() if not parameters}
-    while more := {  # what calls give may stand where no value can be made
-        index
-        for index, parameters in lacking.items()
-        if index not in called
-        and {parameter.name for parameter in parameters} <= _fed_parameters(graph, called, index)
-    }:
-        called |= more
     return [
-        f"{graph.tools[index].full_name} is left out: {parameter.name} is required, "
-        f"and no value fits {_format_type_limits(graph.tools[index], parameter)}"
-        for index, parameters in lacking.items()
-        for parameter in parameters
-        if index not in called and parameter.name not in _fed_parameters(graph, called, index)
+        f"{tool.full_name} is left out: {parameter.name} is required, "
+        f"and no value fits {_format_type_limits(tool, parameter)}"
+        for index, tool in enumerate(graph.tools)
+        for parameter in tool.parameters
+        if parameter.required
+        and parameter.name not in graph.slots[index]  # what calls give may stand where no value can be made
+        and draw_literal(tool, parameter, Random(0), texts=texts) is NO_VALUE
     ]
-
-
-def _fed_parameters(graph: ToolGraph, producers: Iterable[int], tool: int) -> set[str]:
-    """The parameters of a tool that outputs of some tools go into."""
-    return {connection.parameter for producer in producers for connection in graph.between(producer, tool)}
 
 
 def _format_type_limits(tool: Tool, parameter: Parameter) -> str:

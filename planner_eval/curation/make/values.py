@@ -26,7 +26,7 @@ from planner_eval.execution.worlds.definition import Api, Argument, CallError
 from planner_eval.execution.worlds.generic import is_filler
 from planner_eval.execution.worlds.world import World
 from planner_eval.plan.linking import build_plan
-from planner_eval.plan.model import Plan, Ref, Value, leaves
+from planner_eval.plan.model import Plan, Ref, Value, leaves, map_leaves
 
 # ----------------------------------------------------------------------
 # What makes a call's value worth asking for, and whether anything depends on it.
@@ -111,43 +111,27 @@ def is_different(left: Any, right: Any) -> bool:
     return type(left) is not type(right) or bool(left != right)
 
 
-def replace_result(
-    plan: Plan, needs: Sequence[frozenset[int]], index: int, value: Any
-) -> tuple[Plan, dict[int, int]]:
-    r"""What depends on a call, its result replaced; and where the calls that remain stand in it.
+def replace_result(plan: Plan, index: int, value: Any) -> Plan:
+    r"""A plan whose calls take a value in the place of what a call gives.
 
     Args:
-        plan: The plan, whose calls stand behind those that they need.
-        needs: For each call those that it needs.
+        plan: The plan.
         index: The call.
         value: What stands in the place of its result.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> plan = parse("a = f()\nb = g(#x=a)\nh(#x=b, #y=a)")
-    >>> rest, places = replace_result(plan, [frozenset(), frozenset([0]), frozenset([0, 1])], 1, 7)
-    >>> rest.calls[1].arguments, places
-    ((('x', 7), ('y', Ref(call=0, path=('a',)))), {0: 0, 2: 1})
+    >>> replace_result(plan, 1, 7).calls[2].arguments
+    (('x', 7), ('y', Ref(call=0, path=('a',))))
     """
-    tainted = {index}
-    for later in range(index + 1, len(plan)):
-        if needs[later] & tainted:
-            tainted.add(later)
-    remaining = tainted - {index}
-    for later in reversed(range(len(plan))):
-        if later in remaining:
-            remaining |= needs[later] - {index}
-    places = {old: new for new, old in enumerate(sorted(remaining))}
 
-    def moved(argument: Value) -> Value:
-        if not isinstance(argument, Ref):
-            return argument
-        return value if argument.call == index else Ref(places[argument.call], argument.path)
+    def changed(leaf: Value) -> Value:
+        return value if isinstance(leaf, Ref) and leaf.call == index else leaf
 
-    calls = (
-        replace(call, arguments=tuple((name, moved(argument)) for name, argument in call.arguments))
-        for call in (plan.calls[old] for old in places)
+    return build_plan(
+        replace(call, arguments=tuple((name, map_leaves(changed, old)) for name, old in call.arguments))
+        for call in plan.calls
     )
-    return build_plan(calls), places
 
 
 # ----------------------------------------------------------------------
