@@ -23,7 +23,7 @@ from planner_eval.curation.make.run_calls import (
     fill_plan,
 )
 from planner_eval.curation.make.skeletons import Wishes, draw_patterned_skeleton, draw_skeleton
-from planner_eval.curation.make.tools import Node, Offer, Pins, ToolGraph, assign_tools, choose_offered_tools
+from planner_eval.curation.make.tools import Node, Offer, ToolGraph, assign_tools, choose_offered_tools
 from planner_eval.curation.make.values import NO_VALUE, draw_literal
 from planner_eval.execution.program import sink_calls
 from planner_eval.execution.run import execute_many
@@ -163,7 +163,7 @@ class PlanMaker:
         needs = draw(wishes, graph.most_in, random)
         if needs is None:
             return Refusal("no skeleton meets the bounds")
-        pins = wish.pins(needs, graph, random) if wish is not None else Pins()
+        pins = wish.pins(needs, random) if wish is not None else {}
         if pins is None:
             return Refusal("its skeleton cannot cover what is missing")
         nodes = assign_tools(

@@ -17,7 +17,7 @@ from planner_eval.curation.make.skeletons import (
     generate_skeletons,
     meets_wishes,
 )
-from planner_eval.curation.make.tools import Link, Node, Pins, ToolGraph, ToolLink
+from planner_eval.curation.make.tools import Link, Node, ToolGraph, ToolLink
 from planner_eval.curation.make.values import MAX_TEXT_CHARACTERS, NO_VALUE, draw_literal
 
 
@@ -195,21 +195,14 @@ class Wish(NamedTuple):
     shape: str = ""
     depth: int = 0
 
-    def pins(self, needs: Skeleton, graph: ToolGraph, random: Random) -> Pins | None:
-        """What a plan of a skeleton must hold to fill it; None where no such plan can."""
+    def pins(self, needs: Skeleton, random: Random) -> Mapping[int, int] | None:
+        """The tools of calls that a plan of a skeleton must have to fill it; None where no such plan can."""
         if not self.tools:
-            return Pins() if not self.depth or figures(needs)["depth"] == self.depth else None
+            return {} if not self.depth or figures(needs)["depth"] == self.depth else None
         if len(self.tools) == 1:
-            return Pins({random.randrange(len(needs)): self.tools[0]})
+            return {random.randrange(len(needs)): self.tools[0]}
         pairs = [(p, consumer) for consumer, producers in enumerate(needs) for p in producers]
-        if not pairs:
-            return None
-        pair = random.choice(pairs)
-        tools = dict(zip(pair, self.tools, strict=True))
-        connections = [*filter(self.is_joined_by, graph.between(*self.tools))]
-        if not connections:
-            return None
-        return Pins(tools, {pair: random.choice(connections)} if self.parameter else {})
+        return dict(zip(random.choice(pairs), self.tools, strict=True)) if pairs else None
 
     def is_joined_by(self, link: Link | ToolLink) -> bool:
         """Whether a way from one tool to the other is what it wishes; of a pair any is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from typing import NamedTuple, TypeAlias
@@ -245,19 +245,6 @@ class Node:
     links: tuple[Link, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Pins:
-    """What a plan must hold.
-
-    Args:
-        tools: The tools of some calls, by place.
-        ways: How one call's output goes into another, by their places.
-    """
-
-    tools: Mapping[int, int] = field(default_factory=dict)
-    ways: Mapping[tuple[int, int], ToolLink] = field(default_factory=dict)
-
-
 def assign_tools(
     needs: Skeleton,
     graph: ToolGraph,
@@ -265,7 +252,7 @@ def assign_tools(
     random: Random,
     *,
     scope: str | None = None,
-    pins: Pins | None = None,
+    pins: Mapping[int, int],
     without: Container[int] = (),
 ) -> tuple[Node, ...] | None:
     """Tools for a skeleton's calls; None where a search of so many steps as :data:`MAX_STEPS` found none.
@@ -276,10 +263,10 @@ def assign_tools(
         fillable: Which parameters can be given a value.
         random: Where chance comes from.
         scope: One of AppBench's scopes that the plan must be of.
-        pins: What it must hold.
+        pins: The tools of some calls, by place.
         without: Tools that no call may be of.
     """
-    search = _ToolSearch(needs, graph, fillable, random, scope, pins or Pins(), without)
+    search = _ToolSearch(needs, graph, fillable, random, scope, pins, without)
     return tuple(search.nodes) if search.place(0) and search.is_scoped() else None
 
 
@@ -293,7 +280,7 @@ class _ToolSearch:
         fillable: Fillable,
         random: Random,
         scope: str | None,
-        pins: Pins,
+        pins: Mapping[int, int],
         without: Container[int],
     ) -> None:
         self.needs, self.graph, self.fillable, self.random = needs, graph, fillable, random
@@ -323,8 +310,8 @@ class _ToolSearch:
         return False
 
     def _candidates(self, index: int) -> list[int]:
-        if index in self.pins.tools:
-            return [self.pins.tools[index]]
+        if index in self.pins:
+            return [self.pins[index]]
         graph = self.graph
         producers = [self.nodes[p].tool for p in self.needs[index]]
         if producers:
@@ -382,9 +369,6 @@ class _ToolSearch:
         graph, needed = self.graph, list(self.needs[index])
         connections = {p: list(graph.between(self.nodes[p].tool, tool)) for p in needed}
         for p in needed:
-            pinned = self.pins.ways.get((p, index))
-            if pinned is not None:
-                connections[p] = [pinned] if pinned in connections[p] else []
             self.random.shuffle(connections[p])
         chosen: dict[str, Link] = {}
         for p in sorted(needed, key=lambda p: len(connections[p])):
