@@ -6,7 +6,7 @@ A question passes where nothing is found; what is found is a sentence that whoev
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.text import one_line, printable, shorten
@@ -234,42 +234,31 @@ def _find_leaks(stripped: str, task: Made) -> Iterator[QuestionFault]:
     A text counts where it has a capital, a digit or several words, so that ``open`` may stand in a question
     whose answer is that; what the plan is given counts as said, not as told.
     """
-    given_texts = [str(value).casefold() for value in plan_literals(task.plan)]
-    given_numbers = set(map(number_of, plan_literals(task.plan)))
-    numbers = set(numbers_of(stripped))
+    given = [*plan_literals(task.plan)]
     results = [task.answer, *(call.result for call in task.plan.calls if call.has_result)]
     leaked = dict.fromkeys(
-        _format_value(leaf)
+        shorten(repr(leaf), 60)
         for result in results
         for leaf in scalars(result)
-        if _is_revealed(leaf, stripped, numbers) and not _is_given_to_plan(leaf, given_texts, given_numbers)
+        if _reveals(stripped, leaf, given)
     )
     if leaked:
         listed = ", ".join(one_line(leak, 60) for leak in list(leaked)[:_MAX_NAMED])
         yield QuestionFault("question.leak", f"it reveals what it asks for: {listed}")
 
 
-def _is_revealed(leaf: Any, stripped: str, numbers: set[float]) -> bool:
-    if (number := number_of(leaf)) is not None:
-        return number in numbers and not (abs(number) < _MIN_TELLING_NUMBER and number.is_integer())
-    if not isinstance(leaf, str):
+def _reveals(stripped: str, result: Any, given: Sequence[Value]) -> bool:
+    """Whether a question says a part of a result that the plan is not given."""
+    texts = [str(value).casefold() for value in given]
+    if (number := number_of(result)) is not None:
+        is_telling = abs(number) >= _MIN_TELLING_NUMBER or not number.is_integer()
+        is_given = number in map(number_of, given) or str(result) in texts
+        return is_telling and not is_given and number in numbers_of(stripped)
+    text = str(result).strip()
+    is_name = " " in text or any(char.isdigit() or char.isupper() for char in text)
+    if not isinstance(result, str) or len(text) < _MIN_TELLING_CHARACTERS or not is_name:
         return False
-    text = leaf.strip()
-    if len(text) < _MIN_TELLING_CHARACTERS or text not in stripped:
-        return False
-    name = any(char.isdigit() or char.isupper() for char in text) or " " in text
-    return name and has_word(stripped, text)
-
-
-def _is_given_to_plan(leaf: Any, given_texts: list[str], given_numbers: set[float | None]) -> bool:
-    if (number := number_of(leaf)) is not None:
-        return number in given_numbers or str(leaf) in given_texts
-    text = str(leaf).strip().casefold()
-    return any(text in given_text for given_text in given_texts)
-
-
-def _format_value(leaf: Any) -> str:
-    return shorten(repr(leaf), 60)
+    return has_word(stripped, text) and not any(text.casefold() in given_text for given_text in texts)
 
 
 # ---------------------------------------------------------------- what it does not say
