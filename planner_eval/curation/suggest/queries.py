@@ -323,24 +323,33 @@ def _lists(query: str) -> Iterator[_Candidate]:
                 break
 
 
+_TEXTS = (
+    (QUOTED, 0.65, "quoted words"),
+    (_MAIL, 0.65, "an address"),
+    (_DATE, 0.35, "a date"),
+    (_DAY, 0.0, ""),
+    (_TIME, 0.0, ""),
+    (_CODE, 0.5, "a code"),
+    (_NAME, 0.45, "a name"),
+    (_DIGITS, 0.45, "a number"),
+    (_NUMBER, 0.3, "a number"),
+)
+"""What a question names as text: the first that stands somewhere, with how likely it is and what it is."""
+
+
 def _texts(query: str) -> Iterator[_Candidate]:
-    for match in QUOTED.finditer(query):
-        yield _Candidate(
-            next(group for group in match.groups() if group), *match.span(), 0.65, "quoted words"
-        )
-    for match in _MAIL.finditer(query):
-        yield _Candidate(match[0].rstrip(".,"), *match.span(), 0.65, "an address")
-    bare = _blank_out(query, QUOTED, _MAIL)
-    for match in _DATE.finditer(bare):
-        yield _Candidate(match[0], *match.span(), 0.35, "a date")
-    bare = _blank_out(bare, _DATE, _DAY, _TIME)
-    for pattern, base, what in ((_CODE, 0.5, "a code"), (_DIGITS, 0.45, "a number")):
-        for match in pattern.finditer(bare):
-            yield _Candidate(match[0], *match.span(), base, what)
-    for match in _NUMBER.finditer(_blank_out(bare, _DIGITS)):
-        yield _Candidate(match[0].replace(",", ""), *match.span(), 0.3, "a number")
-    for match in _NAME.finditer(_blank_out(bare, _CODE)):
-        text = match[0].rstrip(".,'’").removesuffix("'s").removesuffix("’s")
-        if text[:1].isupper() and len(text) > 1 and text not in _CAPITALISED_WORDS:
-            first = bare[: match.start()].rstrip()[-1:] in ("", ".", "!", "?", "\n")
-            yield _Candidate(text, match.start(), match.start() + len(text), 0.2 if first else 0.45, "a name")
+    for pattern, base, what in _TEXTS:
+        for match in pattern.finditer(query) if base else ():
+            text = next(filter(None, (*match.groups(), match[0])))
+            if pattern is _NAME:
+                text = text.rstrip(".,'’").removesuffix("'s").removesuffix("’s")
+                if not text[:1].isupper() or len(text) < 2 or text in _CAPITALISED_WORDS:
+                    continue
+                begins_sentence = query[: match.start()].rstrip()[-1:] in ("", ".", "!", "?", "\n")
+                start = match.start()
+                yield _Candidate(text, start, start + len(text), 0.2 if begins_sentence else base, what)
+            else:
+                text = text.rstrip(".,") if pattern is _MAIL else text
+                text = text.replace(",", "") if pattern is _NUMBER else text
+                yield _Candidate(text, *match.span(), base, what)
+        query = query if pattern is _NAME else _blank_out(query, pattern)
