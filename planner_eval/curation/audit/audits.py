@@ -16,7 +16,6 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan, find_tool
 from planner_eval.curation.audit import (
     candidates,
-    disagreements,
     grounding,
     outcome,
     surplus,
@@ -212,7 +211,7 @@ AUDITS: tuple[Audit, ...] = (
 
 SET_AUDITS: tuple[SetAudit, ...] = (
     SetAudit(surplus.TWIN_CODES, surplus.TwinFinder),
-    SetAudit(disagreements.CODES, disagreements.DisagreementFinder),
+    SetAudit(surplus.DISAGREEMENT_CODES, surplus.DisagreementFinder),
     SetAudit(votes.CODES, votes.OutvotedFinder),
 )
 """Every audit of records beside each other."""
