@@ -354,17 +354,14 @@ def moment_ground(value: Moments, question_moments: Moments, amounts: Sequence[A
         amounts: The numbers that it says, for "three nights from March 5th".
     """
     grounds = [day_ground(value, question_moments, amounts)] if value.days else []
-    if value.clocks and not (value.days and _is_bound_of_day(value, question_moments)):
+    minutes = {minute for clock in value.clocks for minute in clock.times}
+    # midnight and the minute before it only bound a day, of which a question names no time
+    is_bound = value.days and not question_moments.clocks and minutes <= {0, _LAST_MINUTE}
+    if value.clocks and not is_bound:
         grounds.append(_clock_ground(value, question_moments))
-    valid_grounds = [ground for ground in grounds if ground is not None]
-    return min(valid_grounds, key=lambda ground: ground.sure) if len(valid_grounds) == len(grounds) else None
-
-
-def _is_bound_of_day(value: Moments, question_moments: Moments) -> bool:
-    """Whether a time only bounds its day, of which a question names no time: midnight, a minute before."""
-    if question_moments.clocks:
-        return False
-    return all(minutes in (0, _LAST_MINUTE) for clock in value.clocks for minutes in clock.times)
+    if None in grounds:
+        return None
+    return min(filter(None, grounds), key=lambda ground: ground.sure)
 
 
 def day_ground(value: Moments, question_moments: Moments, amounts: Sequence[Amount]) -> Ground | None:

@@ -431,16 +431,23 @@ def _find_failure(subject: AuditedRecord, trace: Trace) -> Iterator[GoldFinding]
     error = trace.calls[first].error if first is not None else trace.ended
     if error is None or error.kind in _PLAN_FAULT_KINDS:
         return
-    message = f"the plan fails when run: {error.kind}: {error.message}"
-    sure = _failure_confidence(subject, error.kind, first)
-    if (
-        first is not None
-        and error.kind in _PARAMETER_NAME_ERROR_KINDS
-        and _is_specified(subject, subject.plan.calls[first])
-    ):
+    message, sure = f"the plan fails when run: {error.kind}: {error.message}", _failure_confidence(error.kind)
+    call = None if first is None else subject.plan.calls[first]
+    if call is None:
+        sure = "low"
+    elif error.kind in _PARAMETER_NAME_ERROR_KINDS and _is_specified(subject, call):
         message += ", but its specification accepts gold's arguments (--by position passes them as written)"
         sure = "low"
+    elif sure == "medium" and subject.arithmetic(call):
+        sure = "high"
     yield GoldFinding("gold.fails", message, sure, first)
+
+
+def _failure_confidence(kind: str) -> Confidence:
+    """A tool of the user's may fail for reasons of its own; one of ours fails for its arguments alone."""
+    if kind in _RESOURCE_LIMIT_KINDS:
+        return "low"
+    return "high" if kind in _CALL_ERROR_KINDS else "medium"
 
 
 def _is_specified(subject: AuditedRecord, call: Call) -> bool:
@@ -452,13 +459,6 @@ def _is_specified(subject: AuditedRecord, call: Call) -> bool:
         and names >= {parameter.name for parameter in tool.parameters if parameter.required}
         for tool in tools
     )
-
-
-def _failure_confidence(subject: AuditedRecord, kind: str, first: int | None) -> Confidence:
-    """A tool of the user's may fail for reasons of its own; one of ours fails for its arguments alone."""
-    if first is None or kind in _RESOURCE_LIMIT_KINDS:
-        return "low"
-    return "high" if kind in _CALL_ERROR_KINDS or subject.arithmetic(subject.plan.calls[first]) else "medium"
 
 
 # ---------------------------------------------------------------- multiple choice

@@ -152,9 +152,10 @@ class Question:
         if (written := self._written_time(text, moment)) is not None:
             return Ground("text", written)
         if moment is None and is_code(text) and not (is_composed(text) and self._has_part(text)):
-            return self._code(text)
+            whole = find_whole_code(text, self.text)  # it is said as a whole or not at all
+            return Ground("text", whole) if whole is not None else self._unread(text)
         span = self._verbatim(value_words)
-        if span is not None and not (moment is not None and self._timed(span)):
+        if span is not None and (moment is None or not self._is_timed(span)):
             return Ground("text", span)
         if not self.english:
             return self._unread(text)
@@ -181,11 +182,6 @@ class Question:
                 return Ground("text", match.span())
         return None
 
-    def _code(self, text: str) -> Ground | None:
-        """Where an identifier stands, which is said as a whole or not at all."""
-        span = find_whole_code(text, self.text)
-        return Ground("text", span) if span is not None else self._unread(text)
-
     def _has_part(self, text: str) -> bool:
         """Whether a number that a text holds is said by itself, or both ends of a range are."""
         if _RANGE.fullmatch(text.strip()):
@@ -194,7 +190,7 @@ class Question:
         text_numbers = {float(digits) for digits in re.findall(r"\d{3,}", text)}
         return any(amount.value in text_numbers for amount in self.amounts)
 
-    def _timed(self, span: Span) -> bool:
+    def _is_timed(self, span: Span) -> bool:
         """Whether a time of day is said there, of which "pm" may be a part that the value lacks."""
         return any(
             clock.span[0] < span[1] and span[0] < clock.span[1] < span[1] + 6 for clock in self.moments.clocks

@@ -131,7 +131,7 @@ def fill_plan(
             outcome = yield from _try_call(state, call, [nodes[user] for user in users[index]], index)
             if not isinstance(outcome, Refusal):
                 state.calls.append(call)
-                state.values.append(outcome.value)
+                state.values += outcome
                 break
             why = outcome
             if why.why == TIMEOUT_REASON:
@@ -145,10 +145,6 @@ def fill_plan(
         if refused is not None:
             return refused
     return FilledPlan(plan, tuple(state.values))
-
-
-class _CallValue(NamedTuple):
-    value: Any
 
 
 def _fill_call(state: _FillState, index: int) -> Call | None:
@@ -234,8 +230,8 @@ def _observed_value(state: _FillState, value: Value) -> Any:
 # ---------------------------------------------------------------- run
 def _try_call(
     state: _FillState, call: Call, users: Sequence[Node], index: int
-) -> Generator[list[Plan], list[Trace], _CallValue | Refusal]:
-    """Run one call, and again with each of its inputs changed."""
+) -> Generator[list[Plan], list[Trace], tuple[Any] | Refusal]:
+    """Run one call, and again with each of its inputs changed; what it gives alone in a tuple."""
     ground = state.ground
     seen = [(name, _observed_value(state, value)) for name, value in call.arguments]
     kinds = _parameter_types(ground, state.nodes[index])
@@ -259,7 +255,7 @@ def _try_call(
     }
     if (yield from _has_ignored_input(state, call, dict(seen), changed, last.value)):
         return Refusal("a result does not depend on an input")
-    return _CallValue(last.value)
+    return (last.value,)
 
 
 def _has_ignored_input(

@@ -455,19 +455,15 @@ def choose_distractors(
 
 def _similarity(tool: Tool, other: Tool) -> float:
     """How like two tools are: by the words of names and descriptions, by parameters and by app."""
-    return (
-        2 * _word_overlap(words_of_name(tool.name), words_of_name(other.name))
-        + _word_overlap(words_of_name(tool.description), words_of_name(other.description))
-        + _word_overlap(_signature(tool), _signature(other))
-        + 0.5 * (tool.app is not None and tool.app == other.app)
+    compared = (
+        (2, words_of_name(tool.name), words_of_name(other.name)),
+        (1, words_of_name(tool.description), words_of_name(other.description)),
+        (1, _signature(tool), _signature(other)),
+    )
+    return 0.5 * (tool.app is not None and tool.app == other.app) + sum(
+        weight * len({*left} & {*right}) / max(1, len({*left, *right})) for weight, left, right in compared
     )
 
 
 def _signature(tool: Tool) -> list[str]:
     return [f"{parameter.name} {parameter.type}" for parameter in tool.parameters]
-
-
-def _word_overlap(left_words: Sequence[str], right_words: Sequence[str]) -> float:
-    """The part of all words that both have."""
-    all_words = {*left_words, *right_words}
-    return len({*left_words} & {*right_words}) / len(all_words) if all_words else 0.0

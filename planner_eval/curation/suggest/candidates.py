@@ -394,7 +394,9 @@ class Producers:
             more += 0.14
             reasons.append((0.6, "it is the named call"))
         if target.name:
-            labels = _label_similarity(target.name, call.id)
+            numbers = ["".join(filter(str.isdigit, text)) for text in (target.name, call.id)]
+            labels = name_similarity(target.name, call.id)
+            labels *= 1 if numbers[0] == numbers[1] else 0.2  # var_1 is var1 and Var_1, and no var_2
             tool = 0.9 * name_similarity(target.name, call.name)
             field = name_similarity(target.name, last) if last else 0.0
             more += 0.2 * max(labels, tool if tool > 0.55 else 0.0, field if field > 0.6 else 0.0)
@@ -402,9 +404,3 @@ class Producers:
                 what = call.id if labels >= max(tool, field) else call.name if tool >= field else last
                 reasons.append((0.85, f"{what} has a name like the reference's"))
         return more, reasons
-
-
-def _label_similarity(name: str, label: str) -> float:
-    """How alike two labels are: ``var_1`` is ``var1`` and ``Var_1``, and no ``var_2``."""
-    digits = ["".join(filter(str.isdigit, text)) for text in (name, label)]
-    return name_similarity(name, label) * (1 if digits[0] == digits[1] else 0.2)

@@ -275,7 +275,9 @@ def _match_allowed_values(value: Value, kind: Type, about: str) -> Iterator[Inte
                 allowed, "the allowed value except for case and punctuation", 0.95 if exact else 0.55
             )
         elif not are_opposites(stripped, text):
-            close = max(name_similarity(stripped, text), _prefix_score(stripped, text))
+            shorter, longer = sorted((normalize_name(stripped), normalize_name(text)), key=len)
+            begins = shorter and longer.startswith(shorter)  # as F does for Fahrenheit
+            close = max(name_similarity(stripped, text), 0.85 if begins else 0.0)
             if close > 0.5:
                 sure = 0.9 if _is_allowed_value(stripped, text, about) else _LETTER_SIMILARITY_SCORE
                 yield Interpretation(allowed, "the nearest of the allowed values", sure * close)
@@ -316,12 +318,6 @@ def _is_allowed_value(value_text: str, text: str, about: str) -> bool:
         return False
     named = {*words(about.partition("\n")[0])}
     return not {*value_words, *allowed_words} - named
-
-
-def _prefix_score(value_text: str, text: str) -> float:
-    """Whether one of two begins with the other, as ``F`` does for ``Fahrenheit``."""
-    shorter, longer = sorted((normalize_name(value_text), normalize_name(text)), key=len)
-    return 0.85 if shorter and longer.startswith(shorter) else 0.0
 
 
 def _interpret_text(text: str, kind: Type, about: str) -> Iterator[Interpretation]:
