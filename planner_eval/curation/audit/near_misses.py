@@ -205,7 +205,7 @@ _TODAY = re.compile(
     r"(?i)\b(?:today(?:['’]s date)?|current date|current day|the date today)\s?(?:is|was|=|:|,|being)?\s?"
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s)?(?:the\s)?(?=[\dA-Z])"
 )
-_NEAR_DAYS = {"the day after tomorrow": 2, "the day before yesterday": -2, "tomorrow": 1, "yesterday": -1}
+_NEAR_DAYS = {"tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2, "the day before yesterday": -2}
 _DECIDED = re.compile(r"(?i)\b(?:(?:the )?day (?:after tomorrow|before yesterday)|tomorrow|yesterday)\b")
 _UNDECIDED = re.compile(
     r"(?i)\b(?:next|last|this|coming|following|past|previous|every|each|in (?:a|an|\d+|\w+))\s(?:few\s)?"
@@ -263,16 +263,15 @@ def _possible_dates(day: Day, today: date) -> Iterator[date]:
 def _decided_days(text: str, said: Moments, today: date) -> Iterator[tuple[date, str]]:
     for match in _DECIDED.finditer(text):
         name = match[0].casefold()
-        name = name if name in _NEAR_DAYS else f"the {name}"
-        yield today + timedelta(days=_NEAR_DAYS[name]), match[0]
+        shift = next(days for near, days in _NEAR_DAYS.items() if near.endswith(name))
+        yield today + timedelta(days=shift), match[0]
     start = _TODAY.search(text)
-    beside = (start.start(), start.end() + 25) if start is not None else (0, 0)
+    beside = range(start.start(), start.end() + 25) if start is not None else ()
     # "today is Friday, March 7th" names today, and where its date is no Friday either may be meant
-    named = [weekday for weekday, span in said.weekdays[:20] if beside[0] <= span[0] < beside[1]]
-    for weekday, span in said.weekdays[:20]:
-        if beside[0] <= span[0] < beside[1]:
-            continue
-        for now in (today.weekday(), *named):
+    weekdays = said.weekdays[:20]
+    todays = {today.weekday(), *(weekday for weekday, span in weekdays if span[0] in beside)}
+    for weekday, span in weekdays:
+        for now in todays if span[0] not in beside else ():
             ahead = (weekday - now) % 7 or 7
             for shift in (ahead, ahead + 7, ahead - 7):
                 yield today + timedelta(days=shift), text[slice(*span)]
