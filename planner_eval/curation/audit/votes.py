@@ -17,10 +17,10 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import make_patch
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
-from planner_eval.comparison.policy.values import normalise_number, number_of
+from planner_eval.comparison.policy.values import Rule
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.models.predict.folder import RUN_KIND, read_run_answers, run_of_answers
-from planner_eval.plan.model import Plan, Value, map_leaves
+from planner_eval.plan.model import Plan
 from planner_eval.reading.files.context import ROWS_FILE
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import pair, prefix_ids_by_file, warn_doubtful_pairing
@@ -117,6 +117,8 @@ def weighted_share(record: Mapping[str, int], plan: int, accuracies: Mapping[str
 # ----------------------------------------------------------------------
 # Models that agree with one another and not with gold: where several give one plan, gold may be wrong.
 CODES = ("gold.outvoted", "gold.outvoted_type")
+_READS_NUMBERS = Policy(rules=(Rule(compare=("numbers",)),))
+"""By which a text that says a number is that number."""
 MIN_MODELS, MIN_SHARE = 3, 0.5
 """A plan of so many models, and of this share of all by their weights, is more than a chance."""
 
@@ -260,7 +262,7 @@ def count_votes(
     listed = ", ".join(runs[:4]) + (", …" if len(runs) > 4 else "")
     nearest, terms = right[0] if right else (gold, None)
     difference = _describe_difference(against.plan, nearest, policy, terms)
-    code = CODES[_differs_in_types_only(against.plan, gold)]
+    code = CODES[_are_equal(against.plan, gold, _READS_NUMBERS)]
     operations = tuple(make_patch(diff(gold, against.plan, policy))["operations"])
     message = f"{who} agree on a plan that differs from gold: {difference} ({listed})"
     return OutvotedGold(votes, 1, code, message, operations)
@@ -305,23 +307,6 @@ def _rename_tools(plan: Plan, names: Mapping[str, str]) -> Plan:
     return replace(
         plan, calls=tuple(replace(c, name=names.get(_plain_name(c.name)) or c.name) for c in plan.calls)
     )
-
-
-def _differs_in_types_only(plan: Plan, gold: Plan) -> bool:
-    """Whether two plans are one but for texts that say a number, or the other way."""
-
-    def spell(other: Plan) -> list[tuple[str, list[tuple[str, str]]]]:
-        return sorted(
-            (c.tool, sorted((name, repr(map_leaves(_read_number, value))) for name, value in c.arguments))
-            for c in other.calls
-        )
-
-    return spell(plan) == spell(gold)
-
-
-def _read_number(value: Value) -> Value:
-    number = number_of(normalise_number(value))
-    return value if number is None else number
 
 
 def _are_equal(plan: Plan, other: Plan, policy: Policy) -> bool:
