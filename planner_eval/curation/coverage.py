@@ -19,6 +19,7 @@ from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.curation.sets import read_sets, set_warnings
 from planner_eval.plan.canonical import EquivalenceClasses
+from planner_eval.plan.inference import normalise_name
 from planner_eval.plan.model import Call, Edge, Path, Plan
 from planner_eval.plan.structure import KINDS, argument_kinds, depth, shape
 from planner_eval.reading.settings import DEFAULT_READING, Reading
@@ -222,9 +223,9 @@ def find_possible_links(tools: Iterable[Tool]) -> list[Link] | None:
     all_tools = list(tools)
     for tool in all_tools:
         for parameter in tool.parameters:
-            consumers.setdefault(_normalize_name(parameter.name), []).append((tool, parameter))
+            consumers.setdefault(normalise_name(parameter.name), []).append((tool, parameter))
     outputs = [
-        (tool, output, consumers.get(_normalize_name(output.name), ()))
+        (tool, output, consumers.get(normalise_name(output.name), ()))
         for tool in all_tools
         for output in tool.returns.fields
     ]
@@ -236,10 +237,6 @@ def find_possible_links(tools: Iterable[Tool]) -> list[Link] | None:
         for consumer, parameter in consuming
         if consumer.full_name != tool.full_name and is_compatible(output.type, parameter.type)
     ]
-
-
-def _normalize_name(name: str) -> str:
-    return name.replace("_", "").replace("-", "").replace(" ", "").casefold()
 
 
 def _format_path(path: Path) -> str:

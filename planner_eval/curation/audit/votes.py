@@ -13,7 +13,6 @@ from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.sources import Source, short_names
-from planner_eval.catalogs.catalog import Catalog
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import make_patch
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
@@ -117,7 +116,7 @@ def weighted_share(record: Mapping[str, int], plan: int, accuracies: Mapping[str
 # ----------------------------------------------------------------------
 # Models that agree with one another and not with gold: where several give one plan, gold may be wrong.
 CODES = ("gold.outvoted", "gold.outvoted_type")
-_READS_NUMBERS = Policy(rules=(Rule(compare=("numbers",)),))
+_READS_NUMBERS = Policy(rules=(Rule(compare=("numbers",)),), names="loose")
 """By which a text that says a number is that number."""
 MIN_MODELS, MIN_SHARE = 3, 0.5
 """A plan of so many models, and of this share of all by their weights, is more than a chance."""
@@ -214,7 +213,6 @@ def count_votes(
     answers: Sequence[Answer],
     policy: Policy = DEFAULT_POLICY,
     right: Sequence[tuple[Plan, Terms]] = (),
-    catalog: Catalog | None = None,
 ) -> OutvotedGold | None:
     """The votes on a record; None where fewer than two runs gave a plan.
 
@@ -227,19 +225,14 @@ def count_votes(
         answers: What the runs said.
         policy: How values compare.
         right: What the record says is as right: its plans with what they leave open.
-        catalog: The tools, by whose names those are read that a model wrote with other signs.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> answers = [Answer(name, parse("math_add(x=1)"), name) for name in "ab"]
     >>> count_votes(parse("math.add(x=1)"), answers).votes
     {'': 0, 'a': 0, 'b': 0}
     """
-    names = _tool_names(gold, catalog)
-    usable_answers = [
-        answer._replace(plan=_rename_tools(answer.plan, names))
-        for answer in answers
-        if answer.plan is not None and answer.plan.calls
-    ]
+    policy = replace(policy, names="loose")  # math.add and math_add are one to many models
+    usable_answers = [answer for answer in answers if answer.plan is not None and answer.plan.calls]
     if len(usable_answers) < 2:
         return None
     camps = group_answers(usable_answers, policy)
@@ -276,7 +269,7 @@ class OutvotedFinder:
 
     def add(self, number: int, subject: AuditedRecord) -> None:
         """Look at one more record; `number` is its position."""
-        counted = count_votes(subject.plan, subject.answers, right=subject.right, catalog=subject.catalog)
+        counted = count_votes(subject.plan, subject.answers, right=subject.right)
         if counted is not None:
             self._records[number] = counted
 
@@ -286,27 +279,6 @@ class OutvotedFinder:
         for number, counted in self._records.items():
             if (finding := counted.finding(accuracies)) is not None:
                 yield number, finding
-
-
-def _tool_names(gold: Plan, catalog: Catalog | None) -> dict[str, str]:
-    """The names of tools without ``.`` and ``_``: ``math.add`` and ``math_add`` are one to many models."""
-    names: dict[str, str] = {}
-    for name in (*(tool.name for tool in (catalog.tools if catalog else ())), *(c.name for c in gold.calls)):
-        plain = _plain_name(name)
-        names[plain] = name if names.get(plain, name) == name else ""
-    return names
-
-
-def _plain_name(name: str) -> str:
-    return name.replace(".", "").replace("_", "")
-
-
-def _rename_tools(plan: Plan, names: Mapping[str, str]) -> Plan:
-    if all(call.name in names.values() for call in plan.calls):
-        return plan
-    return replace(
-        plan, calls=tuple(replace(c, name=names.get(_plain_name(c.name)) or c.name) for c in plan.calls)
-    )
 
 
 def _are_equal(plan: Plan, other: Plan, policy: Policy) -> bool:
@@ -323,8 +295,9 @@ def _is_right(plan: Plan, gold: Plan, policy: Policy, right: Sequence[tuple[Plan
 
 def _describe_difference(plan: Plan, gold: Plan, policy: Policy, terms: Terms | None) -> str:
     """In what a plan differs from all that is right: the first root, told with the plans' own names."""
-    plan_tools = sorted(call.tool for call in plan.calls)
-    gold_tools = sorted(call.tool for call in gold.calls)
+    plan_tools, gold_tools = (
+        sorted(call.tool.replace(".", "").replace("_", "") for call in side.calls) for side in (plan, gold)
+    )
     if plan_tools != gold_tools:
         return f"{_format_tools(plan)} instead of {_format_tools(gold)}"
     roots = (diff(plan, gold, policy) if terms is None else diff(plan, gold, policy, terms)).roots
