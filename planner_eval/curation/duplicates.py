@@ -22,6 +22,7 @@ from planner_eval.curation.sets import (
     set_warnings,
     unknown_field_error,
 )
+from planner_eval.curation.shrink.pairs import set_field
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.notations.plan import to_data
@@ -493,22 +494,13 @@ def _record_data(record: Record, file: PlanFile | None) -> dict[str, Any]:
     if data:
         return data if record.id is None or field is not None else {"id": record.id, **data}
     if record.id is not None:
-        _set_field(data, field or "id", record.id)
+        data = set_field(data, field or "id", record.id)
     if content is not None and record.source is None:  # null would say in some fields that nothing is called
         return data
     plan = record.source
-    _set_field(data, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
-    return data
+    return set_field(data, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
 
 
 def _has_lost_plan(record: Record) -> bool:
     error = record.error
     return error is not None and error.code != "parse.empty" and record.source is None and not record.fields
-
-
-def _set_field(data: dict[str, Any], field: str, value: Any) -> None:
-    """Write a value into a field, or at the end of a way into a record, as they are read."""
-    *steps, last = field.split(".")
-    for step in steps:
-        data = data.setdefault(step, {})
-    data[last] = value

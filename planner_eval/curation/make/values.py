@@ -21,6 +21,7 @@ from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.values import normalise_number, number_of
 from planner_eval.curation.audit.words import TABLES, word_set
 from planner_eval.curation.shrink.pairs import items_of
+from planner_eval.execution.answers import answers_match
 from planner_eval.execution.worlds.database import from_stored_value, quote_name, select, to_stored_value
 from planner_eval.execution.worlds.definition import Api, Argument, CallError
 from planner_eval.execution.worlds.generic import is_filler
@@ -53,7 +54,8 @@ def describe_worthless_value(value: Any, inputs: Sequence[Any]) -> str | None:
             return "a call returns nothing"
     elif (why := _describe_worthless_scalar(value)) is not None:
         return why
-    if not isinstance(value, bool) and any(_are_alike(value, known_value) for known_value in inputs):
+    known = [other for other in inputs if not isinstance(other, (bool, type(None)))]  # a flag tells nothing
+    if not isinstance(value, bool) and not all(is_different(value, other) for other in known):
         return "a call returns what is already known"
     return None
 
@@ -87,28 +89,13 @@ def scalars(value: Any) -> Iterator[Any]:
     return (leaf for _, leaf in leaves(value))
 
 
-def _are_alike(value: Any, other: Any) -> bool:
-    """Whether two values are the same to whoever asks: a flag tells nothing of a number."""
-    if isinstance(other, bool) or not isinstance(other, (int, float, str, list, dict)):
-        return False
-    return not is_different(value, other)
-
-
 def is_different(left: Any, right: Any) -> bool:
     """Whether two values are more than roundings apart, in all that they hold.
 
     >>> is_different([0.1 + 0.2], [0.3]), is_different({"a": 1}, {"a": True})
     (False, True)
     """
-    if isinstance(left, (list, dict)) and type(left) is type(right):
-        left_items, right_items = items_of(left), items_of(right)
-        return left_items.keys() != right_items.keys() or any(
-            is_different(item, right_items[step]) for step, item in left_items.items()
-        )
-    left_number, right_number = number_of(left), number_of(right)
-    if left_number is not None and right_number is not None:
-        return not math.isclose(left_number, right_number, rel_tol=1e-9)
-    return type(left) is not type(right) or bool(left != right)
+    return not answers_match(left, right, rounding=False)
 
 
 def replace_result(plan: Plan, index: int, value: Any) -> Plan:

@@ -278,21 +278,23 @@ def _make_file_writer(plan_file: PlanFile, record: Record) -> Callable[[str], Si
         values = loads_if_json(text, DEFAULT_LIMITS) if structured else None
         if values is not None and len(values) == 1:
             content = values[0]
-        fields = _set_field(dict(record.fields), path, content)
+        fields = set_field(record.fields, path, content)
         return SideFile(".jsonl", json.dumps(fields, ensure_ascii=False) + "\n")
 
     return file
 
 
-def _set_field(fields: dict[str, Any], path: str, content: Any) -> dict[str, Any]:
-    """The fields with another content; of a way into a record the whole way."""
-    if path in fields or "." not in path:
-        return {**fields, path: content}
+def set_field(fields: Mapping[str, Any], path: str, content: Any) -> dict[str, Any]:
+    """The fields with another content; of a way into a record the whole way.
+
+    >>> set_field({"id": 1}, "output.gold", "f()")
+    {'id': 1, 'output': {'gold': 'f()'}}
+    """
     first, _, remaining = path.partition(".")
-    inner = fields.get(first)
-    if isinstance(inner, dict):
-        return {**fields, first: _set_field(inner, remaining, content)}
-    return {**fields, path: content}
+    inner = fields.get(first, {})
+    if path in fields or not remaining or not isinstance(inner, dict):
+        return {**fields, path: content}
+    return {**fields, first: set_field(inner, remaining, content)}
 
 
 def _as_json(data: Any, where: str) -> str:
