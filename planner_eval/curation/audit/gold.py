@@ -41,7 +41,7 @@ from planner_eval.curation.audit.subject import (
     is_finding_allowed,
     read_open_values,
 )
-from planner_eval.curation.audit.votes import Votes
+from planner_eval.curation.audit.votes import Answer, Votes
 from planner_eval.curation.audit.words import is_readable, words
 from planner_eval.curation.sets import Questions, SetItem
 from planner_eval.execution.program import Options, PlanWithState
@@ -331,12 +331,18 @@ class GoldAudit:
             heard=questions.heard(record) if questions is not None else None,
             open_values=open_values,
         )
-        answers = how.votes.of(record) if how.votes is not None else ()
+        return subject if how.votes is None else self._with_answers(subject, record, how.votes.of(record))
+
+    def _with_answers(
+        self, subject: AuditedRecord, record: Record, answers: tuple[Answer, ...]
+    ) -> AuditedRecord:
+        """The same with what runs said, where what the record accepts can be read."""
         if len(answers) < 2:
             return subject
         if hasattr(record.source, "category"):
+            open_values = subject.open_values or OpenValues()
             record = record._replace(fields={**record.fields, **open_values._asdict()})
-        right = _read_accepted_plans(record, plan)
+        right = _read_accepted_plans(record, subject.plan)
         if right is None:
             self._unseen["votes"] += 1
             return subject

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.text import one_line, printable, shorten
-from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.catalogs.catalog import Catalog
 from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.grounding import Literal, literals
 from planner_eval.curation.audit.question import Question
@@ -21,11 +21,10 @@ from planner_eval.curation.make.record import Made
 from planner_eval.curation.make.values import scalars
 from planner_eval.plan.model import (
     Plan,
-    Ref,
     Unresolved,
     Value,
     contains_kind,
-    leaves,
+    references,
 )
 from planner_eval.plan.structure import sinks
 
@@ -204,18 +203,12 @@ def _find_named_identifiers(stripped: str, task: Made) -> Iterator[QuestionFault
 
 def _known_names(task: Made) -> Iterator[str]:
     for call in task.plan.calls:
-        yield from (name for name in (call.name, call.tool, call.app, *dict(call.arguments)) if name)
-        for _, value in call.arguments:
-            for _, leaf in leaves(value):
-                if isinstance(leaf, Ref):
-                    yield from (step for step in leaf.path if isinstance(step, str))
+        yield from filter(None, (call.name, call.tool, call.app, *dict(call.arguments)))
+        for _, ref in (pair for _, value in call.arguments for pair in references(value)):
+            yield from (step for step in ref.path if isinstance(step, str))
     for tool in task.tools:
-        yield from _tool_names(tool)
-
-
-def _tool_names(tool: Tool) -> Iterator[str]:
-    yield from (name for name in (tool.name, tool.full_name, tool.app, tool.written) if name)
-    yield from (parameter.name for parameter in (*tool.parameters, *tool.returns.fields))
+        yield from filter(None, (tool.name, tool.full_name, tool.app, tool.written))
+        yield from (parameter.name for parameter in (*tool.parameters, *tool.returns.fields))
 
 
 def _remove_plan_texts(question: str, task: Made) -> str:

@@ -168,7 +168,7 @@ class ToolGraph:
             names.append(self.tools[index].full_name)
         return names
 
-    @cached_property
+    @property
     def most_in(self) -> int:
         """The most calls whose outputs one call can take."""
         return max(map(len, self.slots), default=0)

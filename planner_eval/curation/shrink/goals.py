@@ -19,7 +19,7 @@ from planner_eval.base.errors import AbsentError, InputError, ParseError, WriteE
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import close_names, one_line
+from planner_eval.base.text import did_you_mean, one_line
 from planner_eval.benchmarks.answers import gold_samples, match_answers, read_answers
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, benchmark
 from planner_eval.benchmarks.compare import FigureDifferences, figure_differences
@@ -66,8 +66,7 @@ def refuse_code(code: str) -> None:
         InputError: names the closest codes, or all.
     """
     if code not in EDITS:
-        close = close_names(code, EDITS)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"expected one of {', '.join(EDITS)}"
+        hint = did_you_mean(code, EDITS, f"expected one of {', '.join(EDITS)}")
         raise InputError(f"no edit has the code {code!r}; {hint}")
 
 

@@ -218,8 +218,7 @@ def search(
     if shows.asked and ended != "interrupted":
         try:
             if not all(shows.texts(left.text, right.text) for _ in range(CONFIRMATIONS)):
-                ended = "wavers"
-                why = "two tests of this pair gave different results"
+                ended, why = "wavers", "two tests of this pair gave different results"
                 notes.append(f"{shows.asked} is not reproducible: {why}")
         except KeyboardInterrupt:  # what was found is written all the same
             ended = "interrupted"
