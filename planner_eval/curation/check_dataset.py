@@ -82,13 +82,13 @@ class DatasetCheck(NamedTuple):
     @property
     def clean(self) -> bool:
         """Whether nothing was found that is more than worth knowing, and is not in the baseline."""
-        known = self.before
+        before = self.before
         irregular = any(
-            finding.severity != "info" and finding.count > known.irregularities.get(finding.code, 0)
+            finding.severity != "info" and finding.count > before.irregularities.get(finding.code, 0)
             for finding in self.checked.findings
         )
         imperfect = any(
-            names - known.imperfect.get(variant, frozenset()) for variant, names in self._imperfect().items()
+            names - before.imperfect.get(variant, frozenset()) for variant, names in self._imperfect().items()
         )
         return not (self.doubts or self.unread or self.checked.unequal or irregular or imperfect)
 
@@ -109,9 +109,9 @@ class DatasetCheck(NamedTuple):
             operations: list[dict[str, Any]] = []
             for finding in voted[:1] or found:
                 why = {"why": f"{finding.confidence}: {finding.message} [{finding.code}]"}
-                known = [{**operation, **why} for operation in operations]
+                listed = [{**operation, **why} for operation in operations]
                 new = ({**operation, **why} for operation in finding.operations)
-                operations += [operation for operation in new if operation not in known]
+                operations += [operation for operation in new if operation not in listed]
             patches.append({"id": str(record), "schema": SCHEMA, "operations": operations})
         return patches
 

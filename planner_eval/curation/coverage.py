@@ -183,8 +183,8 @@ def aspects(
         things = None if available.get(name) is None else dict.fromkeys(available[name])
         never = None if things is None else tuple(thing for thing in things if thing not in counts)
         outside = None if things is None else sum(thing not in things for thing in counts)
-        others = None if other is None else _rank_counts(other.counts[name])
-        yield Aspect(name, _rank_counts(counts), never, outside, others)
+        other_counts = None if other is None else _rank_counts(other.counts[name])
+        yield Aspect(name, _rank_counts(counts), never, outside, other_counts)
 
 
 def _list_available(catalog: Catalog | None, deepest: int) -> dict[str, Iterable[CoveredItem]]:

@@ -172,16 +172,18 @@ def count_alike(
     nearer: set[int] = set()
     within = records["within"]
     for criterion in CRITERIA:
-        alike = groups(records, criterion, other)
-        members = {position for group in alike for position in group.records}
-        spread = sum(len({within[position] for position in group.records} - {-1}) > 1 for group in alike)
+        alike_groups = groups(records, criterion, other)
+        members = {position for group in alike_groups for position in group.records}
+        spread = sum(
+            len({within[position] for position in group.records} - {-1}) > 1 for group in alike_groups
+        )
         yield AlikeCounts(
             criterion,
-            len(alike),
+            len(alike_groups),
             len(members),
-            max((len(group.records) + len(group.others) for group in alike), default=0),
+            max((len(group.records) + len(group.others) for group in alike_groups), default=0),
             spread if across else None,
-            None if other is None else sum(len(group.others) for group in alike),
+            None if other is None else sum(len(group.others) for group in alike_groups),
             None if other is None else len(members - nearer),
         )
         nearer |= members
@@ -387,10 +389,10 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
     questions = [Questions(source, query) for source in sources]
     keys = RecordKeys()
     sets = [
-        _read_records(keys, reader, asked, across) for reader, asked in zip(readers, questions, strict=True)
+        _read_records(keys, reader, of_set, across) for reader, of_set in zip(readers, questions, strict=True)
     ]
     criterion, chosen = _choose_criterion(way, sets, sources)
-    alike = groups(sets[0], criterion, *sets[1:])
+    alike_groups = groups(sets[0], criterion, *sets[1:])
     return Duplicates(
         tuple(
             SetCounts(r.title, r.records, r.plans, _count(s, "query"), r.unread, tuple(r.reasons))
@@ -398,12 +400,15 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
         ),
         criterion,
         tuple(count_alike(*sets, across=across is not None)),
-        tuple(_describe_group(group, sources, questions[0], reading.dialect) for group in alike[:examples]),
+        tuple(
+            _describe_group(group, sources, questions[0], reading.dialect)
+            for group in alike_groups[:examples]
+        ),
         tuple(clusters(sets[0], criterion)),
         min(_count(s, criterion) for s in sets),
         keys.unproved,
         (
-            *(note for asked in questions for note in asked.notes),
+            *(note for of_set in questions for note in of_set.notes),
             *chosen,
             *(doubt for source in sources for doubt in set_warnings(source)),
         ),

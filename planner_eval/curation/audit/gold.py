@@ -248,11 +248,11 @@ class GoldAudit:
         counts = self._unseen
         plans = format_count(counts["plans"], "plan")
         of = {kind: format_count(count, "plan") for kind, count in counts.items()}
-        every = {kind for kind, count in counts.items() if count == counts["plans"]}
+        complete = {kind for kind, count in counts.items() if count == counts["plans"]}
         hints = {"questions": "; --field query names their field", "tools": "; --catalog names them"}
         described = {
             kind: f"{kind} (none known{hint if self._source.file is not None else ''})"
-            if kind in every
+            if kind in complete
             else f"{kind} (none known of {counts[kind]:,} of {plans})"
             for kind, hint in hints.items()
         }
@@ -261,7 +261,7 @@ class GoldAudit:
             "answers": f"values of {of.get('answers')} (no answers recorded between turns)",
             "open": f"accepted values and alternatives beside {of.get('open')}",
             "runs": "results (no plan was run)"
-            if "runs" in every
+            if "runs" in complete
             else f"results ({counts['runs']:,} of {plans} not run)",
             "choice": f"answer options of {of.get('choice')} (not understood)",
             "words": f"{format_count(counts['words'], 'record')} (gold is prose)",
@@ -273,17 +273,20 @@ class GoldAudit:
     def notes(self) -> tuple[str, ...]:
         """What the user should know of the records' own tools, and of the runs."""
         votes, questions, field = self._how.votes, self._how.questions, self._tools.field
-        asked = questions.field if questions is not None else None
+        question_field = questions.field if questions is not None else None
         reasons = {
             "words": "gold is prose without calls and does not count as a plan",
-            "question": f"no question in field {asked!r}: not checked against a question",
+            "question": f"no question in field {question_field!r}: not checked against a question",
             "choice": "options and correct cannot be read: the plan is not compared with the options",
         }
         counts = {kind: format_count(count, "record") for kind, count in self._unseen.items()}
         unvoted = f"the accepted alternatives of {counts.get('votes')} cannot be read"
         return (
             *([f'tools: field "{field}" of {self._source.name}'] if field else ()),
-            *(f"{counts[kind]}: {reasons[kind]}; the first is {at}" for kind, at in self._first.items()),
+            *(
+                f"{counts[kind]}: {reasons[kind]}; the first is {first}"
+                for kind, first in self._first.items()
+            ),
             *self._tools.notes,
             *(votes.notes if votes is not None else ()),
             *([f"{unvoted}: the runs do not vote there"] if "votes" in counts else ()),

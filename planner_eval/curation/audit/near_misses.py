@@ -263,7 +263,7 @@ def _possible_dates(day: Day, today: date) -> Iterator[date]:
 def _decided_days(text: str, said: Moments, today: date) -> Iterator[tuple[date, str]]:
     for match in _DECIDED.finditer(text):
         name = match[0].casefold()
-        shift = next(days for near, days in _NEAR_DAYS.items() if near.endswith(name))
+        shift = next(days for phrase, days in _NEAR_DAYS.items() if phrase.endswith(name))
         yield today + timedelta(days=shift), match[0]
     start = _TODAY.search(text)
     beside = range(start.start(), start.end() + 25) if start is not None else ()

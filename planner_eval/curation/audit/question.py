@@ -152,8 +152,8 @@ class Question:
         if (written := self._written_time(text, moment)) is not None:
             return Ground("text", written)
         if moment is None and is_code(text) and not (is_composed(text) and self._has_part(text)):
-            whole = find_whole_code(text, self.text)  # it is said as a whole or not at all
-            return Ground("text", whole) if whole is not None else self._unread(text)
+            code_span = find_whole_code(text, self.text)  # it is said as a whole or not at all
+            return Ground("text", code_span) if code_span is not None else self._unread(text)
         span = self._verbatim(value_words)
         if span is not None and (moment is None or not self._is_timed(span)):
             return Ground("text", span)

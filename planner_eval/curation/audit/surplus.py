@@ -301,13 +301,15 @@ def _format_message(
     sketches: Mapping[str, ShapeSummary],
 ) -> tuple[str, tuple[str, ...]]:
     """What is told of the records of a shape, and the first of those that they differ from."""
-    others = [item for item in group if (item.shape == usual if usual else item.shape != shape)]
-    names = tuple(item.record for item in others[:MAX_NAMED_RECORDS])
-    what = f"the question matches {', '.join(names)}{', …' if len(others) > len(names) else ''}, up to values"
+    differing = [item for item in group if (item.shape == usual if usual else item.shape != shape)]
+    names = tuple(item.record for item in differing[:MAX_NAMED_RECORDS])
+    what = (
+        f"the question matches {', '.join(names)}{', …' if len(differing) > len(names) else ''}, up to values"
+    )
     if usual is None and len(counts) > 2:
         return f"{what}; their plans have {format_count(len(counts), 'shape')}", names
-    usual_text, odd_text = _describe_difference(sketches[others[0].shape], sketches[shape])
-    whose = "whose plans make" if len(others) > 1 else "whose plan makes"
+    usual_text, odd_text = _describe_difference(sketches[differing[0].shape], sketches[shape])
+    whose = "whose plans make" if len(differing) > 1 else "whose plan makes"
     return f"{what}, {whose} {usual_text}; this one makes {odd_text}", names
 
 
@@ -398,8 +400,8 @@ def _spell_all(value: Value, call: str, name: str, subject: AuditedRecord) -> di
     if subject.open_values is not None:
         values += subject.open_values.values(call, name)
         values += [""] if subject.open_values.is_omittable(call, name) else []
-    whole = (int(v) if isinstance(v, float) and v.is_integer() else v for v in values)
-    texts = [one_line_json(v, 500) for v in whole]
+    numbers = (int(v) if isinstance(v, float) and v.is_integer() else v for v in values)
+    texts = [one_line_json(v, 500) for v in numbers]
     return {" ".join(text.split()).casefold(): text for text in reversed(texts)}
 
 

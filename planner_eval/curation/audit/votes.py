@@ -296,7 +296,8 @@ def _is_right(plan: Plan, gold: Plan, policy: Policy, right: Sequence[tuple[Plan
 def _describe_difference(plan: Plan, gold: Plan, policy: Policy, terms: Terms | None) -> str:
     """In what a plan differs from all that is right: the first root, told with the plans' own names."""
     plan_tools, gold_tools = (
-        sorted(call.tool.replace(".", "").replace("_", "") for call in side.calls) for side in (plan, gold)
+        sorted(call.tool.replace(".", "").replace("_", "") for call in compared.calls)
+        for compared in (plan, gold)
     )
     if plan_tools != gold_tools:
         return f"{_format_tools(plan)} instead of {_format_tools(gold)}"

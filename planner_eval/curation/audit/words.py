@@ -286,7 +286,7 @@ def is_subsequence(short: Iterable[str], long: Iterable[str]) -> bool:
     (True, False)
     """
     remaining = iter(long)
-    return all(part in remaining for part in short)
+    return all(item in remaining for item in short)
 
 
 def lookup_key(value: Any) -> Any:

@@ -208,8 +208,8 @@ def write_question(task: Made, settings: QuestionSettings) -> Steps:
         if not faults:
             verdict = yield from _ask_judge(text, description, settings)
             faults = _find_verdict_faults(verdict, settings.threshold)
-        shown = one_line(text, _MAX_SHOWN_CHARACTERS)
-        attempt = {"text": shown, "lacks": [fault._asdict() for fault in faults]}
+        excerpt = one_line(text, _MAX_SHOWN_CHARACTERS)
+        attempt = {"text": excerpt, "lacks": [fault._asdict() for fault in faults]}
         tried.append(attempt | (verdict._asdict() if verdict is not None else {}))
         if not faults and verdict is not None:
             return Outcome(text, {"score": verdict.score, "tries": tried})
@@ -217,7 +217,7 @@ def write_question(task: Made, settings: QuestionSettings) -> Steps:
             return refuse("unjudged", *faults[0])
         reasons = "\n".join(f"- {one_line(fault.message, _MAX_SHOWN_CHARACTERS)}" for fault in faults)
         retry_prompt = settings.texts.fill("making/again", reasons=reasons)
-        talk += [assistant_message(shown or "\u2026"), user_message(retry_prompt)]
+        talk += [assistant_message(excerpt or "\u2026"), user_message(retry_prompt)]
     last = "; ".join(fault.message for fault in faults)
     count = format_count(len(tried), "attempt")
     return refuse("refused", faults[0].code, f"none of {count} passed; the last failed: {last}")

@@ -243,10 +243,10 @@ def _add_file_wishes(order: MakeOrder, fill: Any, notes: list[str]) -> MakeOrder
     graph = order.graph
     wishes, unknown_count = parse_wishes(read_wishes(fill), graph)
     reachable = [wish for wish in wishes if is_reachable(wish, graph)]
-    apart = len(wishes) - len(reachable)
+    unjoined_count = len(wishes) - len(reachable)
     for count, why in (
         (unknown_count, f"name tools that {graph.catalog.name} does not have"),
-        (apart, "join tools that cannot be connected"),
+        (unjoined_count, "join tools that cannot be connected"),
     ):
         notes += [f"{format_count(count, 'wish')} {why}"] if count else []
     return replace(order, fill=reachable, wished=len(wishes))
@@ -310,11 +310,11 @@ def _make_plans(
 
 def _card(n: int, plans: Sequence[Made], refused: Counter[str], order: MakeOrder, making: PlanMaker) -> Card:
     graph = order.graph
-    called = {call.tool for made in plans for call in made.plan.calls}
+    called = {call.tool for record in plans for call in record.plan.calls}
     joined = {
-        (made.plan.calls[edge.producer].tool, made.plan.calls[edge.consumer].tool)
-        for made in plans
-        for edge in made.plan.edges
+        (record.plan.calls[edge.producer].tool, record.plan.calls[edge.consumer].tool)
+        for record in plans
+        for edge in record.plan.edges
     }
     return Card(
         n,
@@ -322,7 +322,7 @@ def _card(n: int, plans: Sequence[Made], refused: Counter[str], order: MakeOrder
         figures_of(plans, order.wishes, given=bool(order.templates)),
         (len(called), len(graph.tools)),
         (len(joined), max(len(joined), sum(map(len, graph.consumers)))),
-        len({shape(made.plan) for made in plans}),
+        len({shape(record.plan) for record in plans}),
         len(plans) + refused.total(),
         dict(sorted(refused.items(), key=lambda item: (-item[1], item[0]))),
         None if order.wished is None else (making.filled, order.wished),

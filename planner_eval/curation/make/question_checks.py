@@ -227,25 +227,25 @@ def _find_leaks(stripped: str, task: Made) -> Iterator[QuestionFault]:
     A text counts where it has a capital, a digit or several words, so that ``open`` may stand in a question
     whose answer is that; what the plan is given counts as said, not as told.
     """
-    given = [*plan_literals(task.plan)]
+    literal_values = [*plan_literals(task.plan)]
     results = [task.answer, *(call.result for call in task.plan.calls if call.has_result)]
     leaked = dict.fromkeys(
         shorten(repr(leaf), 60)
         for result in results
         for leaf in scalars(result)
-        if _reveals(stripped, leaf, given)
+        if _reveals(stripped, leaf, literal_values)
     )
     if leaked:
         listed = ", ".join(one_line(leak, 60) for leak in list(leaked)[:_MAX_NAMED])
         yield QuestionFault("question.leak", f"it reveals what it asks for: {listed}")
 
 
-def _reveals(stripped: str, result: Any, given: Sequence[Value]) -> bool:
+def _reveals(stripped: str, result: Any, literal_values: Sequence[Value]) -> bool:
     """Whether a question says a part of a result that the plan is not given."""
-    texts = [str(value).casefold() for value in given]
+    texts = [str(value).casefold() for value in literal_values]
     if (number := number_of(result)) is not None:
         is_telling = abs(number) >= _MIN_TELLING_NUMBER or not number.is_integer()
-        is_given = number in map(number_of, given) or str(result) in texts
+        is_given = number in map(number_of, literal_values) or str(result) in texts
         return is_telling and not is_given and number in numbers_of(stripped)
     text = str(result).strip()
     is_name = " " in text or any(char.isdigit() or char.isupper() for char in text)

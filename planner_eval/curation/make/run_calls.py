@@ -266,7 +266,7 @@ def _has_ignored_input(
     One change may not show, as of what is no maximum; then others may. A call that fails says that it
     looked at the input, unless it gives the same where it does not fail.
     """
-    trials = [(name, other) for name, others in changed.items() for other in others]
+    trials = [(name, other) for name, new_values in changed.items() for other in new_values]
     traces = yield [_trial_plan(state, call, {**seen, name: other}, {name}) for name, other in trials]
     results: dict[str, list[CallTrace]] = {name: [] for name in changed}
     for (name, _), trace in zip(trials, traces, strict=True):
@@ -288,12 +288,12 @@ def _rerun_plan(state: _FillState, plan: Plan) -> Generator[list[Plan], list[Tra
         if index not in ends:
             changed = find_other_values(state.values[index], ANY, state.random)[:2]
             trials.append(replace_result(plan, index, changed[-1]))
-    first, *others = yield trials
+    first, *replaced = yield trials
     if _has_timed_out(first):
         return Refusal(TIMEOUT_REASON)
     if not first.ok or [call.value for call in first] != state.values:
         return Refusal("it returns another value when run again")
-    for trace in others:
+    for trace in replaced:
         ran = [trace.calls[end] for end in ends]
         pairs = zip(ran, (state.values[end] for end in ends), strict=True)
         if all(call.status == "ok" and not is_different(call.value, value) for call, value in pairs):

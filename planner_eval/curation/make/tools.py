@@ -267,7 +267,7 @@ def assign_tools(
         without: Tools that no call may be of.
     """
     search = _ToolSearch(needs, graph, fillable, random, scope, pins, without)
-    return tuple(search.nodes) if search.place(0) and search.is_scoped() else None
+    return tuple(search.nodes) if search.assign(0) and search.is_scoped() else None
 
 
 class _ToolSearch:
@@ -290,7 +290,7 @@ class _ToolSearch:
         self.nodes: list[Node] = []
         self.steps = 0
 
-    def place(self, index: int) -> bool:
+    def assign(self, index: int) -> bool:
         """Find tools for a call and those behind it; whether there are any."""
         if index == len(self.needs):
             return True
@@ -304,7 +304,7 @@ class _ToolSearch:
             if links is None or not self._filled(tool, links):
                 continue
             self.nodes.append(Node(tool, links))
-            if self.place(index + 1):
+            if self.assign(index + 1):
                 return True
             self.nodes.pop()
         return False
@@ -372,7 +372,7 @@ class _ToolSearch:
             self.random.shuffle(connections[p])
         chosen: dict[str, Link] = {}
         for p in sorted(needed, key=lambda p: len(connections[p])):
-            connection = next((way for way in connections[p] if way.parameter not in chosen), None)
+            connection = next((link for link in connections[p] if link.parameter not in chosen), None)
             if connection is None:
                 return None
             chosen[connection.parameter] = Link(connection.parameter, p, connection.output)

@@ -54,8 +54,10 @@ def describe_worthless_value(value: Any, inputs: Sequence[Any]) -> str | None:
             return "a call returns nothing"
     elif (why := _describe_worthless_scalar(value)) is not None:
         return why
-    known = [other for other in inputs if not isinstance(other, (bool, type(None)))]  # a flag tells nothing
-    if not isinstance(value, bool) and not all(is_different(value, other) for other in known):
+    known_values = [
+        other for other in inputs if not isinstance(other, (bool, type(None)))
+    ]  # a flag tells nothing
+    if not isinstance(value, bool) and not all(is_different(value, other) for other in known_values):
         return "a call returns what is already known"
     return None
 
@@ -384,8 +386,8 @@ def find_other_values(value: Any, kind: Type, random: Random) -> list[Any]:
     if isinstance(value, str):
         return _other_texts(value)
     if isinstance(value, (list, dict)) and value:
-        others = {step: find_other_values(item, Type(), random) for step, item in items_of(value).items()}
-        changed = [{step: new[index] for step, new in others.items()} for index in (-1, 0)]
+        new_items = {step: find_other_values(item, Type(), random) for step, item in items_of(value).items()}
+        changed = [{step: new[index] for step, new in new_items.items()} for index in (-1, 0)]
         if isinstance(value, dict):
             return changed[::-1]
         return [[*reversed(value), value[-1]], *([*items.values()] for items in changed)]

@@ -137,14 +137,14 @@ def find_cuts(pair: Pair, _partners: Partners, *, of: str) -> list[Cut]:
 
 def cut(pair: Pair, units: Iterable[Cut]) -> Pair:
     """The pair without some pieces of its texts, which may lie within one another."""
-    stays = [bytearray(b"1" * len(side)) if isinstance(side, str) else None for side in pair]
+    stays = [bytearray(b"1" * len(content)) if isinstance(content, str) else None for content in pair]
     for number, start, end in units:
         if (mask := stays[number]) is not None:
             mask[start:end] = bytes(end - start)
     return Pair(
         *(
-            "".join(compress(side, mask)) if isinstance(side, str) and mask is not None else side
-            for side, mask in zip(pair, stays, strict=True)
+            "".join(compress(content, mask)) if isinstance(content, str) and mask is not None else content
+            for content, mask in zip(pair, stays, strict=True)
         )
     )
 

@@ -136,19 +136,19 @@ class Shrunk:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON data."""
-        sides = {
+        outputs = {
             name: {
-                "text": side.text,
-                "dialect": side.dialect,
-                "before": side.before._asdict(),
-                "after": side.after._asdict(),
+                "text": output.text,
+                "dialect": output.dialect,
+                "before": output.before._asdict(),
+                "after": output.after._asdict(),
             }
-            for name, side in (("pred", self.pred), ("gold", self.gold))
+            for name, output in (("pred", self.pred), ("gold", self.gold))
         }
         return {
             "schema": "planeval.shrunk/1",
             **{name: getattr(self, name) for name in ("shows", "tries", "steps", "ended")},
-            **sides,
+            **outputs,
             "edits": [{"code": e.code, "message": e.message} for e in (self.diff.edits if self.diff else ())],
             "notes": list(self.notes),
         }

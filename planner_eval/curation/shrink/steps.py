@@ -266,7 +266,7 @@ def partnered_calls(pair: Pair, partners: Partners) -> list[CallPair]:
     Consumers mostly stand behind what they need: so few others go with a call.
     """
     paired = {gold: pred for pred, gold in partners}
-    pred_count, gold_count = (0 if isinstance(side, str) else len(side.calls) for side in pair)
+    pred_count, gold_count = (0 if isinstance(content, str) else len(content.calls) for content in pair)
     units: list[CallPair] = [(paired.get(position), position) for position in range(gold_count)]
     units += [(position, None) for position in range(pred_count) if position not in paired.values()]
     return units[::-1]
@@ -288,11 +288,11 @@ def drop_calls(pair: Pair, units: Collection[CallPair], *, cut: bool) -> Pair:
             as well, and whatever needs them.
     """
     drop = _cut_references if cut else _drop_with_consumers
-    sides: list[Any] = list(pair)
+    contents: list[Any] = list(pair)
     for number, plan in enumerate(pair):
         removed = {unit[number] for unit in units} - {None}
-        sides[number] = drop(plan, removed) if removed and not isinstance(plan, str) else plan
-    return Pair(*sides)
+        contents[number] = drop(plan, removed) if removed and not isinstance(plan, str) else plan
+    return Pair(*contents)
 
 
 def _drop_with_consumers(plan: Plan, removed: set[Any]) -> Plan:

@@ -307,8 +307,10 @@ class Producers:
                     if isinstance(ref, Ref) and ref.call < position:
                         self._used[ref.call][ref.path] = None
         paths = Counter(path for paths in self._used for path in paths)
-        whole = [path for path, _ in paths.most_common() if len(path) == 1 and path[0] in WHOLE_RESULT_NAMES]
-        self._whole: Path = whole[0] if whole else ()
+        whole_paths = [
+            path for path, _ in paths.most_common() if len(path) == 1 and path[0] in WHOLE_RESULT_NAMES
+        ]
+        self._whole: Path = whole_paths[0] if whole_paths else ()
 
     def outputs(self, position: int) -> dict[Path, None]:
         """The ways into a call's result that there are: declared by its tool, by the call, or used."""
@@ -336,7 +338,9 @@ class Producers:
                 output = self.type_of(Ref(position, path))
                 if output is not None and is_compatible(output, target.type, texts=self.texts):
                     outputs.append(self._weigh(Ref(position, path), output, target))
-        return sorted(outputs, key=lambda found: (-found.score, -found.ref.call, str(found.ref.path)))
+        return sorted(
+            outputs, key=lambda candidate: (-candidate.score, -candidate.ref.call, str(candidate.ref.path))
+        )
 
     def has(self, position: int, path: Path) -> bool:
         """Whether a call may have an output."""

@@ -112,8 +112,8 @@ def _find_reference_faults(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
             yield from _find_value_faults(value, position, name)
             for path, text in leaves(value):
                 if isinstance(text, str) and call_names.named(text, position) is not None:
-                    shown = repr(text[:_MAX_SHOWN_CHARACTERS])
-                    message = f"{name} is the text {shown}, which names an earlier call's output"
+                    excerpt = repr(text[:_MAX_SHOWN_CHARACTERS])
+                    message = f"{name} is the text {excerpt}, which names an earlier call's output"
                     yield Fault(AS_TEXT, message, position, name, path)
     for name, value in plan.answer or ():
         yield from _find_value_faults(value, None, name)

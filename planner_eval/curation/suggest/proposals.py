@@ -140,8 +140,8 @@ class FixFinder:
             fault.call is not None and names.count(fixes.name) > 1
         ):  # which of the two is at fault nobody knows
             return []
-        found = (fix for method in _FIX_METHODS.get(fault.code, ()) for fix in method(fixes))
-        return sorted(found, key=lambda fix: -fix.score)
+        candidates = (fix for method in _FIX_METHODS.get(fault.code, ()) for fix in method(fixes))
+        return sorted(candidates, key=lambda fix: -fix.score)
 
     def read_answer(self, fault: Fault, key: str, value: Any) -> Fix | None:
         """A model's answer as a fix; None where it does not belong to the fault.
@@ -244,10 +244,10 @@ class _FaultFixes:
         targets = free_names if len(needed) != len(misnamed) else [p.name for p in needed]
         follows = counted_apart or not are_names_alike(misnamed, targets)
         in_place = name_at_same_position(name, misnamed, targets) if follows else None
-        others = [stem(key) for key in misnamed if key != name]
+        other_names = [stem(key) for key in misnamed if key != name]
         renames: list[Fix] = []
         for parameter in free[:200]:
-            score, reason = self._rename_score(parameter, stem, others, only=[parameter] == needed)
+            score, reason = self._rename_score(parameter, stem, other_names, only=[parameter] == needed)
             if parameter.name == in_place and reason:
                 score, reason = score + 0.05, f"{reason}, and it has the same position"
             renames += self._moved(parameter, reason, score) if reason else ()
@@ -257,7 +257,7 @@ class _FaultFixes:
             yield self._removed(f"{tool.full_name} has no argument with this name", rank)
 
     def _rename_score(
-        self, parameter: Parameter, stem: Callable[[str], str], others: Sequence[str], *, only: bool
+        self, parameter: Parameter, stem: Callable[[str], str], other_names: Sequence[str], *, only: bool
     ) -> tuple[float, str]:
         """How likely a parameter is what a name means, and why; no reason where it is not."""
         name, other = stem(self.name), stem(parameter.name)
@@ -267,7 +267,7 @@ class _FaultFixes:
             return 0.0, ""
         score = 0.1 + 0.55 * likeness * (1 if likeness >= _MIN_NAME_SIMILARITY else 0.4)
         score += 0.18 * parameter.required + 0.1 * only
-        if any(name_similarity(key, other) > max(likeness, _MIN_NAME_SIMILARITY) for key in others):
+        if any(name_similarity(key, other) > max(likeness, _MIN_NAME_SIMILARITY) for key in other_names):
             score *= _DOUBT_FACTOR  # another one is rather meant by it
         elif likeness >= MIN_LETTER_SIMILARITY and is_other_word(name, other):
             score = min(_DOUBT_FACTOR * score, 0.45)  # return_date is not departure_date

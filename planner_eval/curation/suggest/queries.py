@@ -165,10 +165,10 @@ def _is_meant_elsewhere(text: str, before: Sequence[str], argument_words: Set[st
         return True
     leads = [word for word in before[-_MAX_WORDS_AFTER_DIRECTION:] if word in ("from", "to")]
     for direction, opposite in (("from", "to"), ("to", "from")):
-        ours, theirs = (argument_words & _DIRECTION_WORDS[way] for way in (direction, opposite))
+        same_way, opposite_way = (argument_words & _DIRECTION_WORDS[word] for word in (direction, opposite))
         leads_there = leads[-1:] == [direction]
         is_named = direction in argument_words and opposite not in argument_words
-        if (leads_there and theirs and not ours) or (is_named and not leads_there):
+        if (leads_there and opposite_way and not same_way) or (is_named and not leads_there):
             return True
     return False
 

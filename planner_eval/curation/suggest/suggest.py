@@ -282,10 +282,10 @@ def make_asker(judge: Judge, tools: ToolIndex, query: str = "") -> FixAsker:
     >>> [mend.says for mend in ask(parse("plus()"), Fault("check.unknown_tool", "no tool", 0))]
     ['call add']
     """
-    asked = count()
+    questions = count()
 
     def ask(plan: Plan, fault: Fault) -> Iterator[Fix]:
-        if next(asked) >= MAX_QUESTIONS:
+        if next(questions) >= MAX_QUESTIONS:
             return
         try:
             reply = judge.ask(make_request(TASK, _INSTRUCTIONS, _material(plan, fault, tools, query)))
