@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.errors import LimitError, ParseError, PlanevalError
 from planner_eval.base.json_text import decode, loads, skip_whitespace
 from planner_eval.base.limits import DEFAULT_LIMITS
 
@@ -75,6 +76,24 @@ def read_json(text: str) -> Any:
         remainder = json.dumps(text[end : end + 20], ensure_ascii=False)
         raise ParseError(f"not JSON: expected nothing more, found {remainder}", text=text, offset=end)
     return value
+
+
+_FENCED = re.compile(r"(?s)\s*```\w*\s*(.*)```\s*")
+
+
+def read_json_reply(text: str) -> Any:
+    r"""The one JSON value of a model's reply, alone or in a fence; None of a reply that is anything else.
+
+    Args:
+        text: The reply.
+
+    >>> read_json_reply("```json\n[1]\n```"), read_json_reply("it is [1]")
+    ([1], None)
+    """
+    fenced = _FENCED.fullmatch(text)
+    with suppress(PlanevalError):
+        return read_json(fenced[1] if fenced else text)
+    return None
 
 
 def decode_field(text: str) -> Any:

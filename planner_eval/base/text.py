@@ -187,8 +187,11 @@ def edit_distance(a: str, b: str) -> int:
     return distance
 
 
-def count_shared_letters(a: str, b: str) -> int:
-    """How many letters two words begin with alike.
+Words = TypeVar("Words", str, list[str])
+
+
+def count_shared_letters(a: Words, b: Words) -> int:
+    """How many letters two words, or words two texts, begin with alike.
 
     >>> count_shared_letters("booked", "books")
     4
@@ -197,8 +200,10 @@ def count_shared_letters(a: str, b: str) -> int:
     return next(differences, min(len(a), len(b)))
 
 
-def differing_letters(a: str, b: str) -> tuple[int, str, str]:
+def differing_letters(a: Words, b: Words) -> tuple[int, Words, Words]:
     """What two words have between the beginning and the end that they share, and from which letter on.
+
+    Of texts, given as their words, the same.
 
     >>> differing_letters("room", "roam"), differing_letters("hotel", "hottel")
     ((2, 'o', 'a'), (3, '', 't'))

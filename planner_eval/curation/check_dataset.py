@@ -24,7 +24,6 @@ from planner_eval.base.errors import (
 from planner_eval.benchmarks.answers import ReplayResult, replay
 from planner_eval.benchmarks.datasets.check import CheckResult, Tally, plan_problem
 from planner_eval.benchmarks.datasets.published import Dataset
-from planner_eval.benchmarks.datasets.sources import Source
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
@@ -83,17 +82,15 @@ class DatasetCheck(NamedTuple):
     @property
     def clean(self) -> bool:
         """Whether nothing was found that is more than worth knowing, and is not in the baseline."""
-        if self.doubts or self.unread or self.checked.unequal:
-            return False
-        if any(
-            finding.severity != "info" and finding.count > self.before.irregularities.get(finding.code, 0)
+        before = self.before
+        irregular = any(
+            finding.severity != "info" and finding.count > before.irregularities.get(finding.code, 0)
             for finding in self.checked.findings
-        ):
-            return False
-        return all(
-            names <= self.before.imperfect.get(variant, frozenset())
-            for variant, names in self._imperfect().items()
         )
+        imperfect = any(
+            names - before.imperfect.get(variant, frozenset()) for variant, names in self._imperfect().items()
+        )
+        return not (self.doubts or self.unread or self.checked.unequal or irregular or imperfect)
 
     @property
     def fixes(self) -> list[dict[str, Any]]:
@@ -109,13 +106,12 @@ class DatasetCheck(NamedTuple):
         patches = []
         for record, found in by_record.items():
             voted = [finding for finding in found if finding.code.startswith("gold.outvoted")]
-            chosen = voted[:1] or found
             operations: list[dict[str, Any]] = []
-            for finding in chosen:
-                why = f"{finding.confidence}: {finding.message} [{finding.code}]"
-                for operation in finding.operations:
-                    if all({**o, "why": ""} != {**operation, "why": ""} for o in operations):
-                        operations.append({**operation, "why": why})
+            for finding in voted[:1] or found:
+                why = {"why": f"{finding.confidence}: {finding.message} [{finding.code}]"}
+                listed = [{**operation, **why} for operation in operations]
+                new = ({**operation, **why} for operation in finding.operations)
+                operations += [operation for operation in new if operation not in listed]
             patches.append({"id": str(record), "schema": SCHEMA, "operations": operations})
         return patches
 
@@ -216,7 +212,8 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     opened = set_of(name, reading)
     offered = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
     questions = Questions(opened, query)
-    votes = _read_votes(runs, opened) if selection.has("gold.outvoted") else None
+    none_named = isinstance(runs, (tuple, list, dict)) and not runs
+    votes = Votes(runs, opened) if not none_named and selection.has("gold.outvoted") else None
     tally = Tally(examples)
     own = opened.dataset
     tool_spec = tools if tools is not None or own is None else own.tools or None
@@ -234,7 +231,8 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
             fixes,
         )
         audited = GoldAudit(opened, how).add(_tally_items(items_of(opened, reading.dialect, progress), tally))
-    checked = _select_irregularities(tally.checked(), selection)
+    checked = tally.checked()
+    checked = replace(checked, findings=tuple(f for f in checked.findings if selection.has(f.code)))
     new, unread = earlier.new(audited.doubts), earlier.new(audited.unread)
     sure = tuple(doubt for doubt in new if selection.sure(doubt.found.confidence))
     less = Counter(doubt.found.confidence for doubt in new if not selection.sure(doubt.found.confidence))
@@ -247,13 +245,6 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
         len(audited.doubts) - len(new), audited.ran, notes, all_doubts, earlier, len(unread),
         audited.unchecked,
     )  # fmt: skip
-
-
-def _read_votes(runs: Any, opened: Source) -> Votes | None:
-    """What runs said; None where none are given."""
-    if isinstance(runs, (tuple, list, dict)) and not runs:
-        return None
-    return Votes(runs, opened)
 
 
 def _tally_items(items: Iterable[SetItem], tally: Tally) -> Iterator[SetItem]:
@@ -290,7 +281,3 @@ def _has_nestful_functions(runner: ToolSource | Sandbox | None) -> bool:
     """Whether the tools are NESTful's functions of mathematics, of which is known what they do."""
     source = runner.source if isinstance(runner, Sandbox) else runner
     return source is not None and source.name in ("nestful:official", "nestful:sane")
-
-
-def _select_irregularities(checked: CheckResult, selection: FindingSelection) -> CheckResult:
-    return replace(checked, findings=tuple(f for f in checked.findings if selection.has(f.code)))

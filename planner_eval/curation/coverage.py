@@ -7,18 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 from planner_eval.base.errors import COUNT, FUNCTION, InputError, expect, expect_or_none
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
-from planner_eval.catalogs.catalog import Catalog, Tool, Type
+from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.curation.sets import read_sets, set_warnings
 from planner_eval.plan.canonical import EquivalenceClasses
+from planner_eval.plan.inference import normalise_name
 from planner_eval.plan.model import Call, Edge, Path, Plan
 from planner_eval.plan.structure import KINDS, argument_kinds, depth, shape
 from planner_eval.reading.settings import DEFAULT_READING, Reading
@@ -178,16 +179,15 @@ def aspects(
     deepest = max((level for level in touched.counts["depths"] if isinstance(level, int)), default=0)
     available = _list_available(catalog, deepest)
     for name in ASPECTS:
-        counts, all_things = touched.counts[name], available.get(name)
-        never = outside = None
-        if all_things is not None:
-            never = tuple(thing for thing in all_things if thing not in counts)
-            outside = len(counts) - len(all_things) + len(never)
+        counts = touched.counts[name]
+        things = None if available.get(name) is None else dict.fromkeys(available[name])
+        never = None if things is None else tuple(thing for thing in things if thing not in counts)
+        outside = None if things is None else sum(thing not in things for thing in counts)
         other_counts = None if other is None else _rank_counts(other.counts[name])
         yield Aspect(name, _rank_counts(counts), never, outside, other_counts)
 
 
-def _list_available(catalog: Catalog | None, deepest: int) -> dict[str, dict[CoveredItem, None]]:
+def _list_available(catalog: Catalog | None, deepest: int) -> dict[str, Iterable[CoveredItem]]:
     """What there is of each aspect, in its order."""
     available: dict[str, Iterable[CoveredItem]] = {
         "shapes": small_shapes(),
@@ -195,15 +195,14 @@ def _list_available(catalog: Catalog | None, deepest: int) -> dict[str, dict[Cov
         "kinds": [kind for kind in KINDS if kind != "unresolved"],
     }
     if catalog is not None:
-        links = find_possible_links(catalog.tools)
-        available["tools"] = [tool.full_name for tool in catalog.tools]
-        available["parameters"] = [
+        slots = [
             Slot(tool.full_name, parameter.name) for tool in catalog.tools for parameter in tool.parameters
         ]
-        if links is not None:
-            available["pairs"] = [Pair(link.producer, link.consumer) for link in links]
-            available["edges"] = links
-    return {name: dict.fromkeys(things) for name, things in available.items()}
+        available |= {"tools": [tool.full_name for tool in catalog.tools], "parameters": slots}
+        if (links := find_possible_links(catalog.tools)) is not None:
+            pairs = [Pair(link.producer, link.consumer) for link in links]
+            available |= {"pairs": pairs, "edges": links}
+    return available
 
 
 def find_possible_links(tools: Iterable[Tool]) -> list[Link] | None:
@@ -220,27 +219,24 @@ def find_possible_links(tools: Iterable[Tool]) -> list[Link] | None:
     >>> [str(link) for link in find_possible_links(as_catalog([pay, find], "callnavi").tools) or ()]
     ['find.billID → pay(bill_id)']
     """
-    consumers: dict[str, list[tuple[Tool, str, Type]]] = {}
+    consumers: dict[str, list[tuple[Tool, Parameter]]] = {}
     all_tools = list(tools)
     for tool in all_tools:
         for parameter in tool.parameters:
-            consumers.setdefault(_normalize_name(parameter.name), []).append(
-                (tool, parameter.name, parameter.type)
-            )
-    outputs = Counter(_normalize_name(output.name) for tool in all_tools for output in tool.returns.fields)
-    if sum(count * len(consumers.get(name, ())) for name, count in outputs.items()) > MAX_LINKS:
-        return None
-    return [
-        Link(tool.full_name, output.name, consumer.full_name, parameter)
+            consumers.setdefault(normalise_name(parameter.name), []).append((tool, parameter))
+    outputs = [
+        (tool, output, consumers.get(normalise_name(output.name), ()))
         for tool in all_tools
         for output in tool.returns.fields
-        for consumer, parameter, kind in consumers.get(_normalize_name(output.name), ())
-        if consumer.full_name != tool.full_name and is_compatible(output.type, kind)
     ]
-
-
-def _normalize_name(name: str) -> str:
-    return name.replace("_", "").replace("-", "").replace(" ", "").casefold()
+    if sum(len(consuming) for _, _, consuming in outputs) > MAX_LINKS:
+        return None
+    return [
+        Link(tool.full_name, output.name, consumer.full_name, parameter.name)
+        for tool, output, consuming in outputs
+        for consumer, parameter in consuming
+        if consumer.full_name != tool.full_name and is_compatible(output.type, parameter.type)
+    ]
 
 
 def _format_path(path: Path) -> str:
@@ -257,12 +253,10 @@ def small_shapes() -> tuple[str, ...]:
     shapes: dict[str, None] = {}
     for size in range(1, MAX_SMALL_SHAPE_CALLS + 1):
         calls = tuple(Call(f"c{index}", "f") for index in range(size))
-        all_pairs = list(combinations(range(size), 2))
-        for some in range(1 << len(all_pairs)):
-            edges = [pair for bit, pair in enumerate(all_pairs) if some >> bit & 1]
-            shapes[
-                shape(Plan(calls, tuple(Edge(producer, consumer, "x") for producer, consumer in edges)))
-            ] = None
+        pairs = list(combinations(range(size), 2))
+        for some in chain.from_iterable(combinations(pairs, count) for count in range(len(pairs) + 1)):
+            edges = tuple(Edge(producer, consumer, "x") for producer, consumer in some)
+            shapes[shape(Plan(calls, edges))] = None
     return tuple(sorted(shapes, key=lambda text: (text.count("("), len(text), text)))
 
 
@@ -354,7 +348,8 @@ class Coverage:
         for aspect in self.aspects:
             if aspect.name != "skeletons":
                 data[aspect.name] = [
-                    _item_data(thing) for thing in dict.fromkeys((*aspect.missing, *(aspect.never or ())))
+                    thing if isinstance(thing, (str, int)) else thing._asdict()
+                    for thing in dict.fromkeys((*aspect.missing, *(aspect.never or ())))
                 ]
         return data
 
@@ -411,7 +406,3 @@ def coverage(
         classes.unproved,
         tuple(doubt for r in readers for doubt in set_warnings(r.source)),
     )
-
-
-def _item_data(thing: CoveredItem) -> Any:
-    return thing if isinstance(thing, (str, int)) else thing._asdict()

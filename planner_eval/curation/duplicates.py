@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import COUNT, FUNCTION, NAME, InputError, expect, expect_or_none
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import did_you_mean
+from planner_eval.base.text import did_you_mean, text_hash
 from planner_eval.benchmarks.datasets.sources import Source
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.curation.sets import (
     Questions,
+    SetItem,
     SetReader,
     fields_of,
     read_sets,
     set_warnings,
     unknown_field_error,
 )
+from planner_eval.curation.shrink.pairs import set_field
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.notations.plan import to_data
@@ -42,8 +44,11 @@ CRITERIA: Mapping[str, str] = {
 }
 """In which ways records may be alike, the closest first."""
 
-QUESTION_CRITERIA = ("same", "template", "words", "query")
-"""Those in which questions are alike."""
+_COMPARED: Mapping[str, Sequence[str]] = {
+    "same": ("words", "values"), "template": ("query", "plan"), "words": ("words",), "query": ("query",),
+    "values": ("values",), "plan": ("plan",),
+}  # fmt: skip
+"""The columns in which records are then equal."""
 
 Key: TypeAlias = tuple[int, ...]
 """What records that are alike in one way share."""
@@ -105,8 +110,11 @@ class Group:
     others: tuple[int, ...] = ()
 
 
-KINDS = ("plan", "values", "query", "words", "within")
-"""What is compared of a record, a column each."""
+COLUMNS = ("plan", "values", "query", "words", "within")
+"""What is compared of a record."""
+
+KeyedSet: TypeAlias = Mapping[str, Sequence[int]]
+"""Of each column a number for each record of a set: equal numbers are equal texts, -1 is none."""
 
 
 class RecordKeys:
@@ -114,7 +122,7 @@ class RecordKeys:
 
     def __init__(self) -> None:
         self._plans, self._values = EquivalenceClasses(values=False), EquivalenceClasses()
-        self._known: dict[bytes, int] = {}
+        self._known: dict[str, int] = {}
 
     @property
     def unproved(self) -> int:
@@ -123,57 +131,26 @@ class RecordKeys:
 
     def read(self, items: Iterable[ComparedRecord]) -> KeyedSet:
         """The records of one set."""
-        records = KeyedSet()
-        for item in items:
-            plan, question = item.plan, item.question
-            plan_texts = (None, None) if plan is None else (self._plans.of(plan), self._values.of(plan))
-            question_texts = (
-                (None, None) if question is None else (question_template(question), question_words(question))
+        columns = {column: array("q") for column in COLUMNS}
+        for plan, question, within in items:
+            texts = (
+                None if plan is None else self._plans.of(plan),
+                None if plan is None else self._values.of(plan),
+                None if question is None else question_template(question),
+                None if question is None else question_words(question),
+                within,
             )
-            records.add(*map(self._of, KINDS, (*plan_texts, *question_texts, item.within)))
-        return records
-
-    def _of(self, kind: str, text: str | None) -> int:
-        """A number for a text of a kind; -1 for none. Texts are kept as digests, for they may be long."""
-        if text is None:
-            return -1
-        key = blake2b(f"{kind} {text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        return self._known.setdefault(key, len(self._known))
+            for column, text in zip(COLUMNS, texts, strict=True):
+                # texts may be long: they are kept as digests
+                key = "" if text is None else text_hash(f"{column} {text}")
+                columns[column].append(self._known.setdefault(key, len(self._known)) if key else -1)
+        return columns
 
 
-class KeyedSet:
-    """The keys of the records of one set, in their order."""
-
-    __slots__ = ("_columns",)
-
-    def __init__(self) -> None:
-        self._columns = tuple(array("q") for _ in KINDS)
-
-    def __len__(self) -> int:
-        return len(self._columns[0])
-
-    def add(self, *numbers: int) -> None:
-        """Add a record."""
-        for column, number in zip(self._columns, numbers, strict=True):
-            column.append(number)
-
-    def count(self, criterion: str) -> int:
-        """How many records have what a criterion compares."""
-        return len(self) - self.keys(criterion).count(None)
-
-    def keys(self, criterion: str) -> list[Key | None]:
-        """Each record's key under one of :data:`CRITERIA`; None where it lacks what is compared."""
-        plan, values, query, words, _ = self._columns
-        of = {
-            "same": (words, values), "template": (query, plan), "words": (words,), "query": (query,),
-            "values": (values,), "plan": (plan,),
-        }[criterion]  # fmt: skip
-        return [None if -1 in key else key for key in zip(*of, strict=True)]
-
-    @property
-    def within(self) -> Sequence[int]:
-        """For each record the number of its value of the field that groups may be across; -1 for none."""
-        return self._columns[4]
+def record_keys(records: KeyedSet, criterion: str) -> list[Key | None]:
+    """Each record's key under one of :data:`CRITERIA`; None where it lacks what is compared."""
+    compared = zip(*(records[column] for column in _COMPARED[criterion]), strict=True)
+    return [None if -1 in key else key for key in compared]
 
 
 def count_alike(
@@ -193,19 +170,20 @@ def count_alike(
     [('words', 1, 1, 1), ('query', 2, 2, 2)]
     """
     nearer: set[int] = set()
+    within = records["within"]
     for criterion in CRITERIA:
-        criterion_groups = groups(records, criterion, other)
-        members = {position for group in criterion_groups for position in group.records}
-        spread = [
-            {records.within[position] for position in group.records} - {-1} for group in criterion_groups
-        ]
+        alike_groups = groups(records, criterion, other)
+        members = {position for group in alike_groups for position in group.records}
+        spread = sum(
+            len({within[position] for position in group.records} - {-1}) > 1 for group in alike_groups
+        )
         yield AlikeCounts(
             criterion,
-            len(criterion_groups),
+            len(alike_groups),
             len(members),
-            max((len(group.records) + len(group.others) for group in criterion_groups), default=0),
-            sum(len(values) > 1 for values in spread) if across else None,
-            None if other is None else sum(len(group.others) for group in criterion_groups),
+            max((len(group.records) + len(group.others) for group in alike_groups), default=0),
+            spread if across else None,
+            None if other is None else sum(len(group.others) for group in alike_groups),
             None if other is None else len(members - nearer),
         )
         nearer |= members
@@ -224,8 +202,8 @@ def groups(records: KeyedSet, criterion: str, other: KeyedSet | None = None) -> 
     >>> groups(side, "query")
     [Group(records=(0, 2), others=())]
     """
-    positions = _positions_by_key(records.keys(criterion))
-    other_positions = _positions_by_key(other.keys(criterion)) if other is not None else {}
+    positions = _positions_by_key(records, criterion)
+    other_positions = _positions_by_key(other, criterion) if other is not None else {}
     matches = [
         Group(tuple(members), tuple(other_positions.get(key, ())))
         for key, members in positions.items()
@@ -246,13 +224,13 @@ def clusters(records: KeyedSet, criterion: str) -> list[int]:
     numbers: dict[Key | int, int] = {}
     return [
         numbers.setdefault(index if key is None else key, len(numbers) + 1)
-        for index, key in enumerate(records.keys(criterion))
+        for index, key in enumerate(record_keys(records, criterion))
     ]
 
 
-def _positions_by_key(keys: Iterable[Key | None]) -> dict[Key, list[int]]:
+def _positions_by_key(records: KeyedSet, criterion: str) -> dict[Key, list[int]]:
     positions: dict[Key, list[int]] = {}
-    for index, key in enumerate(keys):
+    for index, key in enumerate(record_keys(records, criterion)):
         if key is not None:
             positions.setdefault(key, []).append(index)
     return positions
@@ -408,41 +386,40 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
         raise InputError("--across counts groups within one set: drop the second set")
     readers = read_sets(a, b, reading, progress)
     sources = [reader.source for reader in readers]
-    question_readers = [Questions(source, query) for source in sources]
+    questions = [Questions(source, query) for source in sources]
     keys = RecordKeys()
-    keyed_sets = [
-        _read_records(keys, reader, questions, across)
-        for reader, questions in zip(readers, question_readers, strict=True)
+    sets = [
+        _read_records(keys, reader, of_set, across) for reader, of_set in zip(readers, questions, strict=True)
     ]
-    criterion, chosen = _choose_criterion(way, keyed_sets, sources)
-    other = keyed_sets[1] if len(keyed_sets) > 1 else None
-    alike_groups = groups(keyed_sets[0], criterion, other)
-    example_records = [
-        AlikeRecords(
-            tuple(sources[0].records[position].told for position in group.records),
-            tuple(sources[-1].records[position].told for position in group.others),
-            *_describe_record(sources[0], question_readers[0], reading.dialect, group.records[0]),
-        )
-        for group in alike_groups[:examples]
-    ]
+    criterion, chosen = _choose_criterion(way, sets, sources)
+    alike_groups = groups(sets[0], criterion, *sets[1:])
     return Duplicates(
         tuple(
-            SetCounts(r.title, r.records, r.plans, keyed_set.count("query"), r.unread, tuple(r.reasons))
-            for r, keyed_set in zip(readers, keyed_sets, strict=True)
+            SetCounts(r.title, r.records, r.plans, _count(s, "query"), r.unread, tuple(r.reasons))
+            for r, s in zip(readers, sets, strict=True)
         ),
         criterion,
-        tuple(count_alike(keyed_sets[0], other, across=across is not None)),
-        tuple(example_records),
-        tuple(clusters(keyed_sets[0], criterion)),
-        min(s.count(criterion) for s in keyed_sets),
+        tuple(count_alike(*sets, across=across is not None)),
+        tuple(
+            _describe_group(group, sources, questions[0], reading.dialect)
+            for group in alike_groups[:examples]
+        ),
+        tuple(clusters(sets[0], criterion)),
+        min(_count(s, criterion) for s in sets),
         keys.unproved,
         (
-            *(note for questions in question_readers for note in questions.notes),
+            *(note for of_set in questions for note in of_set.notes),
             *chosen,
             *(doubt for source in sources for doubt in set_warnings(source)),
         ),
         sources[0],
     )
+
+
+def _count(records: KeyedSet, criterion: str) -> int:
+    """How many records have what a criterion compares."""
+    keys = record_keys(records, criterion)
+    return len(keys) - keys.count(None)
 
 
 def _read_records(keys: RecordKeys, reader: SetReader, questions: Questions, across: str | None) -> KeyedSet:
@@ -452,23 +429,19 @@ def _read_records(keys: RecordKeys, reader: SetReader, questions: Questions, acr
         InputError: no record has the field that groups may be across.
     """
     seen: dict[str, None] = {}
-    has_value = False
+    values = Counter[str | None]()
 
-    def value_of(record: Record) -> str | None:
-        nonlocal has_value
-        if across is None:
-            return None
-        fields = fields_of(record)
+    def compared(item: SetItem) -> ComparedRecord:
+        fields = {} if across is None else fields_of(item.record)
         if len(seen) < MAX_SHOWN_FIELDS:
             seen.update(dict.fromkeys(fields))
-        value = fields.get(across)
-        has_value = has_value or value is not None
-        return None if value is None else str(value)
+        within = fields.get(across or "")
+        within = None if within is None else str(within)
+        values[within] += 1
+        return ComparedRecord(item.plan, questions.of(item.record), within)
 
-    keyed_set = keys.read(
-        ComparedRecord(item.plan, questions.of(item.record), value_of(item.record)) for item in reader
-    )
-    if across is not None and not has_value:
+    keyed_set = keys.read(map(compared, reader))
+    if across is not None and not values.keys() - {None}:
         raise unknown_field_error("--across", across, seen, reader.source.name)
     return keyed_set
 
@@ -484,9 +457,9 @@ def _choose_criterion(
     silent = [
         source.name
         for keyed_set, source in zip(keyed_sets, sources, strict=True)
-        if not keyed_set.count("words")
+        if not _count(keyed_set, "words")
     ]
-    if by in QUESTION_CRITERIA and silent:
+    if silent and not {"words", "query"}.isdisjoint(_COMPARED.get(by or "", ())):
         raise InputError(
             f"no record of {' and '.join(silent)} holds a question, which {by!r} compares: name its field "
             "with --field query, or compare plans alone (--by plan)"
@@ -498,13 +471,17 @@ def _choose_criterion(
     return criterion, (f"duplicates by {criterion} ({CRITERIA[criterion]}): {why}",)
 
 
-def _describe_record(
-    source: Source, questions: Questions, dialect: str | None, position: int
-) -> tuple[str | None, tuple[str, ...]]:
-    record = source.records[position]
-    question, plan = questions.of(record), source.reader(dialect).read(record).plan
-    tools = () if plan is None else tuple(call.tool for call in plan.calls)
-    return None if question is None else question_template(question), tools
+def _describe_group(
+    group: Group, sources: Sequence[Source], questions: Questions, dialect: str | None
+) -> AlikeRecords:
+    first = sources[0].records[group.records[0]]
+    question, plan = questions.of(first), sources[0].reader(dialect).read(first).plan
+    return AlikeRecords(
+        tuple(sources[0].records[position].told for position in group.records),
+        tuple(sources[-1].records[position].told for position in group.others),
+        None if question is None else question_template(question),
+        () if plan is None else tuple(call.tool for call in plan.calls),
+    )
 
 
 # ---------------------------------------------------------------- gold records with clusters
@@ -522,22 +499,13 @@ def _record_data(record: Record, file: PlanFile | None) -> dict[str, Any]:
     if data:
         return data if record.id is None or field is not None else {"id": record.id, **data}
     if record.id is not None:
-        _set_field(data, field or "id", record.id)
+        data = set_field(data, field or "id", record.id)
     if content is not None and record.source is None:  # null would say in some fields that nothing is called
         return data
     plan = record.source
-    _set_field(data, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
-    return data
+    return set_field(data, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
 
 
 def _has_lost_plan(record: Record) -> bool:
     error = record.error
     return error is not None and error.code != "parse.empty" and record.source is None and not record.fields
-
-
-def _set_field(data: dict[str, Any], field: str, value: Any) -> None:
-    """Write a value into a field, or at the end of a way into a record, as they are read."""
-    *steps, last = field.split(".")
-    for step in steps:
-        data = data.setdefault(step, {})
-    data[last] = value

@@ -70,7 +70,9 @@ def set_of(source: Any, reading: Reading) -> Source:
         raise InputError("there are no records: the list is empty (a plan without calls is the text '[]')")
     if isinstance(source, (str, os.PathLike)):
         sources = open_sources([os.fspath(source)], **fields)
-        refuse_several(os.fspath(source), sources)
+        if len(sources) > 1:
+            names = " and ".join(source.name for source in sources)
+            raise InputError(f"{os.fspath(source)} is {names}: name one of them")
         return _open_records(sources[0])
     file = read(source, role="alone", **fields)
     return Source(file.name, file.name, file.many, file)
@@ -85,16 +87,6 @@ def _open_records(source: Source) -> Source:
     if only.error is not None or not isinstance(only.source, str) or only.source.strip():
         return source
     return replace(source, many=True, file=empty_plan_file("alone")._replace(name=file.name))
-
-
-def refuse_several(name: str, sources: list[Source]) -> None:
-    """Refuse a benchmark's name that stands for several data sets.
-
-    Raises:
-        InputError: it does; names them.
-    """
-    if len(sources) > 1:
-        raise InputError(f"{name} is {' and '.join(source.name for source in sources)}: name one of them")
 
 
 def items_of(source: Source, dialect: str | None, progress: Progress | None = None) -> Iterator[SetItem]:
@@ -215,9 +207,9 @@ class Questions:
         sample = record.source
         if hasattr(sample, "category"):
             question = sample.extra.get("question")
-            turns = question.get("question") if isinstance(question, dict) else None
-            return max(1, len(turns)) if isinstance(turns, list) else 1
-        talk = record.fields.get(self._field) if self._field is not None else None
+            talk = question.get("question") if isinstance(question, dict) else None
+            return max(1, len(talk)) if isinstance(talk, list) else 1
+        talk = record.fields.get(self._field or "")
         return len(talk) if isinstance(talk, list) and join_messages(talk) is not talk else 1
 
     def heard(self, record: Record) -> str | None:

@@ -122,10 +122,10 @@ class _ValueOrigins:
         first = self.first.get(text)
         if first is None or all(word in self.said for word in text.split()):
             return None
-        same = self.named.get((text, _normalise_name(argument)))
+        same = self.named.get((text, normalise_name(argument)))
         if same is not None or not COMMON_VALUE.fullmatch(text):
             return same or first
-        key, name = _normalise_name(last_name(first[1])), _normalise_name(argument)
+        key, name = normalise_name(last_name(first[1])), normalise_name(argument)
         fits = key and (name.endswith(key) or (key.endswith("id") and _WORD.fullmatch(text)))
         return first if fits else None
 
@@ -133,7 +133,7 @@ class _ValueOrigins:
         for path, text in _leaves(result):
             if text not in self.given:
                 self.first.setdefault(text, (producer, path))
-                self.named.setdefault((text, _normalise_name(last_name(path))), (producer, path))
+                self.named.setdefault((text, normalise_name(last_name(path))), (producer, path))
 
 
 def _fill_holes(plan: Plan, signatures: Signatures) -> Iterator[Edge]:
@@ -144,7 +144,7 @@ def _fill_holes(plan: Plan, signatures: Signatures) -> Iterator[Edge]:
         for argument, value in call.arguments:
             for value_path, text in _leaves(value):
                 offer = (
-                    offers.get(_normalise_name(last_name(value_path) or argument))
+                    offers.get(normalise_name(last_name(value_path) or argument))
                     if text in signatures.holes
                     else None
                 )
@@ -152,9 +152,9 @@ def _fill_holes(plan: Plan, signatures: Signatures) -> Iterator[Edge]:
                 if offer is not None and len(kinds) < 2:
                     (producer, path), _ = offer
                     yield Edge(producer, position, argument, value_path, path, inferred=True)
-        own_arguments = {_normalise_name(argument) for argument, _ in call.arguments}
+        own_arguments = {normalise_name(argument) for argument, _ in call.arguments}
         for name, kind in signatures.returns.get(call.tool, {}).items():
-            plain = _normalise_name(name)
+            plain = normalise_name(name)
             if plain not in own_arguments and not plain.endswith(CHANGING_NAMES):
                 offers[plain] = None if plain in offers else ((position, (name,)), kind)
 
@@ -164,9 +164,9 @@ def last_name(path: Path) -> str:
     return next((step for step in reversed(path) if isinstance(step, str)), "")
 
 
-def _normalise_name(name: str) -> str:
+def normalise_name(name: str) -> str:
     """A name without its spelling: ``accountID``, ``AccountId`` and ``account_id`` are one."""
-    return name.replace("_", "").replace("-", "").casefold()
+    return name.replace("_", "").replace("-", "").replace(" ", "").casefold()
 
 
 def _leaves(value: Value, path: Path = (), depth: int = 0) -> Iterator[tuple[Path, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Protocol, TypeAlias
 
 from planner_eval.base.codes import code_meanings
@@ -15,7 +16,6 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan, find_tool
 from planner_eval.curation.audit import (
     candidates,
-    disagreements,
     grounding,
     outcome,
     surplus,
@@ -109,25 +109,14 @@ def _find_tool_fault(plan: Plan, catalog: Catalog, finding: Diagnostic) -> GoldF
     call = plan.calls[finding.call]
     value = dict(call.arguments).get(finding.argument)
     for tool in catalog.find(call.name, call.app):
-        for parameter in tool.parameters:
-            if parameter.name != finding.argument:
-                continue
-            if (
-                parameter.has_default
-                and type(value) is type(parameter.default)
-                and value == parameter.default
-            ):
+        for parameter in (p for p in tool.parameters if p.name == finding.argument):
+            if parameter.has_default and _are_among([value], [parameter.default]):
                 # null as the default of a text says that there is none
                 sure: Confidence = "low" if finding.code == "check.wrong_type" else "high"
                 message = f"{tool.full_name} excludes its own default: {finding.message}"
                 return GoldFinding("gold.tool_default", message, sure, finding.call, finding.argument)
-            allowed = parameter.type.enum
-            if (
-                finding.code == "check.enum"
-                and allowed
-                and isinstance(value, list)
-                and _are_among(value, allowed)
-            ):
+            allowed = parameter.type.enum if finding.code == "check.enum" else None
+            if allowed and isinstance(value, list) and _are_among(value, allowed):
                 message = f"{tool.full_name} lists the items of {parameter.name} as if they were the list"
                 return GoldFinding("gold.tool_enum", message, "high", finding.call, finding.argument)
     return None
@@ -160,12 +149,11 @@ def name_positional_arguments(plan: Plan, catalog: Catalog) -> Plan:
 def _name_arguments(call: Call, catalog: Catalog) -> Call:
     tools = catalog.find(call.name, call.app)
     names = [parameter.name for parameter in tools[0].parameters] if len(tools) == 1 else []
-    count = 0
-    while count < len(call.arguments) and call.arguments[count][0] == str(count):
-        count += 1
-    if not count or count > len(names) or "0" in names:
+    positional = [*takewhile(lambda pair: pair[1][0] == str(pair[0]), enumerate(call.arguments))]
+    count = len(positional)
+    if count > len(names) or "0" in names:
         return call
-    named = tuple(zip(names, (value for _, value in call.arguments[:count]), strict=False))
+    named = ((name, value) for name, (_, (_, value)) in zip(names, positional, strict=False))
     return replace(call, arguments=(*named, *call.arguments[count:]))
 
 
@@ -223,7 +211,7 @@ AUDITS: tuple[Audit, ...] = (
 
 SET_AUDITS: tuple[SetAudit, ...] = (
     SetAudit(surplus.TWIN_CODES, surplus.TwinFinder),
-    SetAudit(disagreements.CODES, disagreements.DisagreementFinder),
+    SetAudit(surplus.DISAGREEMENT_CODES, surplus.DisagreementFinder),
     SetAudit(votes.CODES, votes.OutvotedFinder),
 )
 """Every audit of records beside each other."""
@@ -265,12 +253,12 @@ def _fold_items(plan: Plan, findings: Sequence[GoldFinding]) -> Iterator[GoldFin
     """The findings with those about the items of one argument as one: the first, and how many are like it."""
     by_argument: dict[object, list[GoldFinding]] = {}
     for index, finding in enumerate(findings):
-        is_whole = finding.call is None or finding.argument is None or finding.operations
-        value = (
-            None if is_whole else dict(plan.calls[finding.call or 0].arguments).get(finding.argument or "")
-        )
-        key = (finding.code, finding.call, finding.argument, finding.confidence)
-        by_argument.setdefault(key if isinstance(value, (list, dict)) else index, []).append(finding)
+        key: object = index
+        call, argument = finding.call, finding.argument
+        if call is not None and argument is not None and not finding.operations:
+            has_items = isinstance(dict(plan.calls[call].arguments).get(argument), (list, dict))
+            key = (finding.code, call, argument, finding.confidence) if has_items else index
+        by_argument.setdefault(key, []).append(finding)
     for first, *others in by_argument.values():
         more = f" (and {len(others)} more of {first.argument})" if others else ""
         yield first._replace(message=first.message + more)

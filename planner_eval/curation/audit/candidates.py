@@ -8,21 +8,19 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_ordinal, shorten
-from planner_eval.comparison.policy.values import normalise_number, number_of
+from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.question import read_question
-from planner_eval.plan.model import Path, Plan, Template, Value, leaves
+from planner_eval.curation.audit.words import lookup_key
+from planner_eval.plan.model import Call, Path, Plan, Template, Value, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
 CODES = ("gold.candidate", "gold.candidates")
-MAX_ENTRIES = 1000
-"""So many places of one value are looked at."""
 _MIN_DISTINCTIVE_NUMBER = 100
 """A smaller integer stands in answers by chance."""
 _CHOICE_WORDS = re.compile(
-    r"\b(?:\w{2,12}est|best|most|least|lowest|highest|first|second|third|fourth|fifth|last|any|random"
+    r"(?i)\b(?:\w{2,12}est|best|most|least|lowest|highest|first|second|third|fourth|fifth|last|any|random"
     r"|popular|rated|recommended|sort(?:ed)?|rank(?:ed)?|under|below|above|at least|more than|less than"
-    r"|only)\b",
-    re.IGNORECASE,
+    r"|only)\b"
 )
 
 
@@ -60,25 +58,20 @@ def find_picked_literals(plan: Plan) -> Iterator[PickedLiteral]:
     >>> [(pick.value, pick.entries, pick.among) for pick in find_picked_literals(Plan(asked))]
     [('h-23', (1,), 2)]
     """
-    literal_keys = {_lookup_key(value) for _, _, value in _distinctive_literals(plan)}
-    places_by_source = {
-        position: _find_entries(call.result, literal_keys)
-        for position, call in enumerate(plan.calls)
-        if call.has_result
-    }
-    for position, name, value in _distinctive_literals(plan):
-        candidates = [
-            (source, path, entries, among)
-            for source in places_by_source
-            if source < position
-            for path, (entries, among) in places_by_source[source].get(_lookup_key(value), {}).items()
-        ]
-        if candidates:
-            source, path, entries, among = min(
-                candidates,
-                key=lambda candidate: (candidate[3] < 2, len(candidate[2]), candidate[3], -candidate[0]),
-            )
-            yield PickedLiteral(position, name, value, source, path, tuple(entries), among)
+    lists: list[tuple[int, Path, dict[int, set[Any]]]] = []
+    for position, call in enumerate(plan.calls):
+        for name, value in _distinctive_literals(call):
+            key = lookup_key(value)
+            picks = []
+            for source, path, keys_by_entry in lists:
+                entries = tuple(entry for entry, keys in keys_by_entry.items() if key in keys)
+                if entries:
+                    among = len(keys_by_entry)
+                    picks.append(PickedLiteral(position, name, value, source, path, entries, among))
+            if picks:
+                yield min(picks, key=lambda p: (p.among < 2, len(p.entries), p.among, -p.source))
+        if call.has_result:
+            lists += [(position, path, entries) for path, entries in _find_lists(call.result).items()]
 
 
 def find_ambiguous_picks(plan: Plan, query: str | None = None) -> Iterator[GoldFinding]:
@@ -139,15 +132,12 @@ def find_ambiguous_picks(plan: Plan, query: str | None = None) -> Iterator[GoldF
             yield GoldFinding("gold.candidate", message, confidence, pick.call, pick.argument)
 
 
-def _distinctive_literals(plan: Plan) -> Iterator[tuple[int, str, Value]]:
-    """The literals that answers do not hold by chance."""
-    for position, call in enumerate(plan.calls):
-        for name, argument in call.arguments:
-            if isinstance(argument, Template):
-                continue
-            for _, value in leaves(argument):
-                if _is_distinctive(value):
-                    yield position, name, value
+def _distinctive_literals(call: Call) -> Iterator[tuple[str, Value]]:
+    """The literals of a call that answers do not hold by chance."""
+    for name, argument in call.arguments:
+        for _, value in leaves(argument) if not isinstance(argument, Template) else ():
+            if _is_distinctive(value):
+                yield name, value
 
 
 def _is_distinctive(value: Value) -> bool:
@@ -157,35 +147,14 @@ def _is_distinctive(value: Value) -> bool:
     return number is not None and (abs(number) >= _MIN_DISTINCTIVE_NUMBER or not number.is_integer())
 
 
-def _lookup_key(value: Value) -> Any:
-    """A value as it is looked up: the text of a number is the number."""
-    return normalise_number(value.strip()) if isinstance(value, str) else value
-
-
-EntriesByPath = dict[Path, tuple[list[int], int]]
-
-
-def _find_entries(answer: Value, literal_keys: set[Any]) -> dict[Any, EntriesByPath]:
-    """Of each wanted value the lists that hold it: the entries that do, and how many have something there."""
-    entries_by_key: dict[Any, dict[Path, list[int]]] = {}
-    sizes: dict[Path, int] = {}
-    last: dict[Path, int] = {}
+def _find_lists(answer: Value) -> dict[Path, dict[int, set[Any]]]:
+    """What stands in each entry of the lists in an answer, by the way to the list and below the entry."""
+    lists: dict[Path, dict[int, set[Any]]] = {}
     for path, value in leaves(answer):
         if isinstance(value, (bool, type(None))):
             continue
-        key = _lookup_key(value)
         for index, entry in enumerate(path):
-            if type(entry) is not int:
-                continue
-            list_path = (*path[:index], "*", *path[index + 1 :])
-            if last.get(list_path) != entry:
-                last[list_path] = entry
-                sizes[list_path] = sizes.get(list_path, 0) + 1
-            if key in literal_keys:
-                entries = entries_by_key.setdefault(key, {}).setdefault(list_path, [])
-                if len(entries) < MAX_ENTRIES and (not entries or entries[-1] != entry):
-                    entries.append(entry)
-    return {
-        value: {path: (entries, sizes[path]) for path, entries in paths.items()}
-        for value, paths in entries_by_key.items()
-    }
+            if type(entry) is int:
+                entries = lists.setdefault((*path[:index], "*", *path[index + 1 :]), {})
+                entries.setdefault(entry, set()).add(lookup_key(value))
+    return lists

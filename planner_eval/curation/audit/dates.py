@@ -32,13 +32,6 @@ class Day(NamedTuple):
     year: int | None
     span: Span
 
-    def fits(self, when: date) -> bool:
-        """Whether a date is, or may be, the one meant; a year of two digits is one of this century."""
-        return all(
-            field is None or field == expected
-            for field, expected in ((self.day, when.day), (self.month, when.month), (self.year, when.year))
-        )
-
 
 class ClockTime(NamedTuple):
     """A time of day that a text says.
@@ -83,7 +76,7 @@ _DAY_RANGE_SEPARATOR = r"[ ]?(?:-|–|—|to|until|till|and|through|or|,[ ]and)[
 
 # Every repetition is bounded or possessive: a text of a model's takes time in proportion to its length.
 _DAY_PATTERN = re.compile(
-    rf"""
+    rf"""(?ix)
     (?<!\d)(?P<iso>\d{{4}})[-/.](?P<iso_month>\d{{1,2}})(?:[-/.](?P<iso_day>\d{{1,2}}))?+(?!\d)
   | (?<![\d/.-])(?P<one>\d{{1,2}})[-/.](?P<two>\d{{1,2}})(?:[-/.](?P<short>\d{{4}}|\d\d))?+(?![\d/]|-\d|\.\d)
   | \b{MONTH}\b\.?,?[ ]?(?:the[
@@ -95,33 +88,28 @@ _DAY_PATTERN = re.compile(
   | \b(?P<nth>(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th))\b
   | \bthe[ ](?P<spelled>{_SPELLED_ORDINAL})\b
   | (?<![\d.,:])(?P<year>(?:19|20)\d\d)(?![\d:]|[.,]\d)
-    """,
-    re.VERBOSE | re.IGNORECASE,
+    """
 )
 _MONTH_OF_MAY = 5
-_BEFORE_MONTH_OF_MAY = re.compile(r"\b(?:in|of|for|during|this|next|last|early|late)\s$", re.IGNORECASE)
+_BEFORE_MONTH_OF_MAY = re.compile(r"(?i)\b(?:in|of|for|during|this|next|last|early|late)\s$")
 """What tells the month from the verb."""
-_MONTH_NAME = re.compile(rf"\b{MONTH}\b", re.IGNORECASE)
-_DAY_OF_MONTH_PATTERN = re.compile(rf"\b{_DAY_OF_MONTH}\b", re.IGNORECASE)
-_WEEKDAY_PATTERN = re.compile(
-    rf"\b(?P<name>{WEEKDAY}|mon|tue|tues|wed|thu|thur|thurs|fri)s?\b", re.IGNORECASE
-)
+_MONTH_NAME = re.compile(rf"(?i)\b{MONTH}\b")
+_DAY_OF_MONTH_PATTERN = re.compile(rf"(?i)\b{_DAY_OF_MONTH}\b")
+_WEEKDAY_PATTERN = re.compile(rf"(?i)\b(?P<name>{WEEKDAY}|mon|tue|tues|wed|thu|thur|thurs|fri)s?\b")
 _RELATIVE_TIME = re.compile(
-    r"""\b(?:to-?day|tonight|tonite|to-?morrow|yesterday|immediately|asap|soon
+    r"""(?ix)\b(?:to-?day|tonight|tonite|to-?morrow|yesterday|immediately|asap|soon
     |(?:next|last|(?<!of\ )this|coming|following|upcoming|past|previous|every|each)\ (?:\w{1,12}\ ){0,2}
        (?:day|night|week|weekend|month|year|quarter|evening|morning|afternoon|date|time)s?
     |weekend|later|earlier
     |christmas|easter|thanksgiving|halloween|new\ year(?:['’]s)?
-    |valentine(?:['’]?s)?|birthday|holiday)s?\b""",
-    re.VERBOSE | re.IGNORECASE,
+    |valentine(?:['’]?s)?|birthday|holiday)s?\b"""
 )
 _PERIOD_WORDS = re.compile(
-    r"""\b(?:now|currently|current|recent(?:ly)?|latest|(?:day|night|week|month|year|fortnight)s?|daily|weekly|monthly
-    |annual|yearly|quarterly)\b""",
-    re.VERBOSE | re.IGNORECASE,
+    r"""(?ix)\b(?:now|currently|current|recent(?:ly)?|latest|(?:day|night|week|month|year|fortnight)s?|daily|weekly|monthly
+    |annual|yearly|quarterly)\b"""
 )
 _CLOCK_TIME_PATTERN = re.compile(
-    r"""
+    r"""(?ix)
     (?<![\d:.,$])(?P<hour>[01]?\d|2[0-4])(?:[:.h](?P<minute>[0-5]\d)(?::[0-5]\d)?+)?+(?![\d:])
       (?:\ ?-?(?P<half>[ap])\.?\ ?m\b\.?|\ ?(?P<clock>o['’]?\ ?clock))?+(?!\w|\ ?%|[.,]\d)
   | \b(?P<past>half|quarter)\ (?P<way>past|to|after|before|till)\ (?P<of>\w{1,8})\b
@@ -130,31 +118,27 @@ _CLOCK_TIME_PATTERN = re.compile(
   | \b(?P<word>noon|midday|midnight)\b
   | \bat\ (?P<spelled>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)
       (?:[ -](?P<more>thirty|fifteen|forty-?five))?+\b
-    """,
-    re.VERBOSE | re.IGNORECASE,
+    """
 )
 _BEFORE_HOUR = re.compile(
-    r"(?:\b(?:at|around|about|by|after|before|until|till|from|between|past|and|or|to)|[-–@~])\ ?$",
-    re.IGNORECASE,
+    r"(?i)(?:\b(?:at|around|about|by|after|before|until|till|from|between|past|and|or|to)|[-–@~])\ ?$"
 )
 _AFTER_HOUR = re.compile(
-    r"\ ?(?:-|–|or|to|and|until|till)\ ?\d|\ (?:in|this|tomorrow|tonight|sharp|hrs|hours)\b", re.IGNORECASE
+    r"(?i)\ ?(?:-|–|or|to|and|until|till)\ ?\d|\ (?:in|this|tomorrow|tonight|sharp|hrs|hours)\b"
 )
 _VAGUE_TIME_WORDS = re.compile(
-    r"\b(?:morning|noon|afternoon|evening|night|tonight|lunch|lunchtime|dinner|breakfast|brunch|now|later|earlier"
-    r"|asap|early|late|matinee|same\ time|any\ ?time|hours?|minutes?|mins?|hrs?)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:morning|noon|afternoon|evening|night|tonight|lunch|lunchtime|dinner|breakfast|brunch|now|later|earlier"
+    r"|asap|early|late|matinee|same\ time|any\ ?time|hours?|minutes?|mins?|hrs?)\b"
 )
 _DAY_PART = r"(?P<part>morning|afternoon|evening|night)\b"
-_DAY_PART_AFTER = re.compile(rf",?\ ?(?:in\ the|at|this|that|tomorrow)?\ (?:to)?{_DAY_PART}", re.IGNORECASE)
-_DAY_PART_BEFORE = re.compile(rf"\b(?:to)?{_DAY_PART},?\ (?:at|around|about|by)\ $", re.IGNORECASE)
+_DAY_PART_AFTER = re.compile(rf"(?i),?\ ?(?:in\ the|at|this|that|tomorrow)?\ (?:to)?{_DAY_PART}")
+_DAY_PART_BEFORE = re.compile(rf"(?i)\b(?:to)?{_DAY_PART},?\ (?:at|around|about|by)\ $")
 _MEAL = "(?:lunch|dinner|breakfast|brunch|supper)"
 _DAY_PART_OR_MEAL_AFTER = re.compile(
-    rf",?\ ?(?:in\ the|at|this|that|tomorrow|for)?\ (?:early\ |late\ )?(?:(?:to)?{_DAY_PART}|{_MEAL}\b)",
-    re.IGNORECASE,
+    rf"(?i),?\ ?(?:in\ the|at|this|that|tomorrow|for)?\ (?:early\ |late\ )?(?:(?:to)?{_DAY_PART}|{_MEAL}\b)"
 )
 _DAY_PART_OR_MEAL_BEFORE = re.compile(
-    rf"\b(?:early\ |late\ )?(?:(?:to)?{_DAY_PART}|{_MEAL}),?\ (?:at|around|about|by|for)?\ ?$", re.IGNORECASE
+    rf"(?i)\b(?:early\ |late\ )?(?:(?:to)?{_DAY_PART}|{_MEAL}),?\ (?:at|around|about|by|for)?\ ?$"
 )
 """A part of the day beside a time of day: it says which half of the day is meant, and no other time."""
 _HOUR_WORDS: dict[str, int] = {**TABLES["numbers"], **TABLES["hours"]}
@@ -281,36 +265,28 @@ def _find_clock_times(text: str, written: bool) -> Iterator[ClockTime]:
 
 def _times_past_hour(text: str, span: Span, of: str, minutes: int) -> Iterator[ClockTime]:
     """So many minutes past an hour, or before it."""
-    word = of.casefold()
-    hour = _HOUR_WORDS.get(word, int(of) if of.isdecimal() and len(of) < 3 else -1)
-    if not 0 <= hour <= 12:
-        return
-    if word in ("noon", "midday", "midnight"):
+    hour = _HOUR_WORDS.get(of.casefold(), int(of) if of.isdecimal() and len(of) < 3 else -1)
+    if of.casefold() in ("noon", "midday", "midnight"):
         yield ClockTime(((hour * 60 + minutes) % 1440,), span)
-    elif hour:
+    elif 1 <= hour <= 12:
         times = _times_in_day_part(text, span, hour, 0)
         yield ClockTime(tuple((time + minutes) % 1440 for time in times), span)
 
 
 def _times_in_day_part(text: str, span: Span, hour: int, minute: int) -> tuple[int, ...]:
     """An hour of the part of the day that is said beside it; of either half where none is."""
-    times = _morning_and_evening_times(hour, minute)
+    if hour > 12 or not hour:
+        return (hour * 60 + minute,)
+    times = (hour % 12 * 60 + minute, hour % 12 * 60 + minute + 720)
     match = _DAY_PART_AFTER.match(text, span[1]) or _DAY_PART_BEFORE.search(
         text, max(0, span[0] - 24), span[0]
     )
-    if match is None or len(times) == 1:
+    if match is None:
         return times
     day_part = match["part"].casefold()
     if day_part == "night":
         return times if 1 <= hour <= 5 else (times[hour != 12],)
     return (times[day_part != "morning"],)
-
-
-def _morning_and_evening_times(hour: int, minute: int) -> tuple[int, ...]:
-    """Morning and evening, where it is not said which."""
-    if hour > 12 or not hour:
-        return (hour * 60 + minute,)
-    return (hour % 12 * 60 + minute, hour % 12 * 60 + minute + 720)
 
 
 # ----------------------------------------------------------------------
@@ -322,14 +298,11 @@ _MAX_WEEKDAY_DISTANCE = 6
 """So many characters stand between a day of the week and its date at most."""
 _MAX_TRIED = 50
 """Of lengths that a question says no more are tried."""
-_FILLER_TEXT = re.compile(
-    r"(?:at|on|the|and|to|t|z|utc|gmt|of|[ap]m|th|st|nd|rd|[\W_]|\+?00:?00)*+", re.IGNORECASE
-)
+_FILLER_TEXT = re.compile(r"(?i)(?:at|on|the|and|to|t|z|utc|gmt|of|[ap]m|th|st|nd|rd|[\W_]|\+?00:?00)*+")
 _ISO_TIME = re.compile(
-    r"(?:(?P<y>\d{4})(?P<dash>-?)(?P<m>\d\d)(?P=dash)(?P<d>\d\d)(?:T| (?=\d\d:)))?+"
+    r"(?i)(?:(?P<y>\d{4})(?P<dash>-?)(?P<m>\d\d)(?P=dash)(?P<d>\d\d)(?:T| (?=\d\d:)))?+"
     r"(?(y)|T?)(?P<hour>[01]\d|2[0-4])(?:(?P<colon>:)|(?(y)|(?<=T\d\d)))(?P<minute>[0-5]\d)"
-    r"(?:(?(colon):)[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?",
-    re.IGNORECASE,
+    r"(?:(?(colon):)[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?"
 )
 """A time, or a date with one, as programs write it; its zone says nothing of the hour that is meant."""
 _DAY_PART_MINUTES: dict[str, Sequence[int]] = TABLES["day_parts"]
@@ -353,7 +326,9 @@ def read_moment(text: str) -> Moments | None:
     bare = _DATE_WITHOUT_YEAR.fullmatch(text.strip()) is not None
     days = tuple(day for day in text_moments.days if day.year is not None or not bare)
     clocks = tuple(
-        clock for clock in text_moments.clocks if not any(_is_within(clock.span, day.span) for day in days)
+        clock
+        for clock in text_moments.clocks
+        if not any(day.span[0] <= clock.span[0] and clock.span[1] <= day.span[1] for day in days)
     )
     if not days and not clocks:
         return None
@@ -379,17 +354,14 @@ def moment_ground(value: Moments, question_moments: Moments, amounts: Sequence[A
         amounts: The numbers that it says, for "three nights from March 5th".
     """
     grounds = [day_ground(value, question_moments, amounts)] if value.days else []
-    if value.clocks and not (value.days and _is_bound_of_day(value, question_moments)):
+    minutes = {minute for clock in value.clocks for minute in clock.times}
+    # midnight and the minute before it only bound a day, of which a question names no time
+    is_bound = value.days and not question_moments.clocks and minutes <= {0, _LAST_MINUTE}
+    if value.clocks and not is_bound:
         grounds.append(_clock_ground(value, question_moments))
-    valid_grounds = [ground for ground in grounds if ground is not None]
-    return min(valid_grounds, key=lambda ground: ground.sure) if len(valid_grounds) == len(grounds) else None
-
-
-def _is_bound_of_day(value: Moments, question_moments: Moments) -> bool:
-    """Whether a time only bounds its day, of which a question names no time: midnight, a minute before."""
-    if question_moments.clocks:
-        return False
-    return all(minutes in (0, _LAST_MINUTE) for clock in value.clocks for minutes in clock.times)
+    if None in grounds:
+        return None
+    return min(filter(None, grounds), key=lambda ground: ground.sure)
 
 
 def day_ground(value: Moments, question_moments: Moments, amounts: Sequence[Amount]) -> Ground | None:
@@ -428,13 +400,10 @@ def _is_beside_own_date(weekday: Span, question_moments: Moments, when: date) ->
     In a year where that date is another day of the week the question contradicts itself, and either may be.
     """
     for day in question_moments.days[:_MAX_TRIED]:
-        if (
-            0 <= day.span[0] - weekday[1] <= _MAX_WEEKDAY_DISTANCE
-            or 0 <= weekday[0] - day.span[1] <= _MAX_WEEKDAY_DISTANCE
-        ):
-            month, year = day.month or when.month, day.year or when.year
-            stated_date = date_of(Day(day.day, month, year, day.span))
-            if stated_date is not None and stated_date.weekday() == when.weekday():
+        gaps = day.span[0] - weekday[1], weekday[0] - day.span[1]
+        if any(0 <= gap <= _MAX_WEEKDAY_DISTANCE for gap in gaps):
+            stated = date_of(day._replace(month=day.month or when.month, year=day.year or when.year))
+            if stated is not None and stated.weekday() == when.weekday():
                 return True
     return False
 
@@ -457,8 +426,8 @@ def _find_day_beside(when: date, shift: float, question_moments: Moments) -> Spa
     except OverflowError:
         return None
     moved = Day(other.day, other.month, other.year, (0, 0))
-    named_days = (day for day in question_moments.days[:_MAX_TRIED] if day.day is not None)
-    return next((day.span for day in named_days if _is_same_day(moved, day)), None)
+    named = (day for day in question_moments.days[:_MAX_TRIED] if day.day is not None)
+    return next((day.span for day in named if _is_same_day(moved, day)), None)
 
 
 def is_adjacent_day(value: Moments, question_moments: Moments, shifts: Sequence[int] = (-1, 1)) -> bool:
@@ -489,10 +458,6 @@ def _clock_ground(value: Moments, question_moments: Moments) -> Ground | None:
         if any(first <= time <= last or time + 1440 <= last for time in times):
             return Ground("vague", span, sure=False)
     return None
-
-
-def _is_within(inner: Span, outer: Span) -> bool:
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 def _is_same_day(value: Day, question_day: Day) -> bool:

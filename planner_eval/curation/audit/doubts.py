@@ -123,16 +123,15 @@ def fold_schema_faults(
     for kept in doubts:
         if kept.fault is not None:
             groups.setdefault(kept.fault, {}).setdefault(kept.position, kept)
-    folded: dict[SchemaFault, tuple[KeptDoubt, KeptDoubt]] = {}
+    folded: dict[SchemaFault | None, list[KeptDoubt]] = {}
     for fault, by_record in groups.items():
         # an argument that is lacking is one of every call of the tool
-        argument = fault.argument if fault.code != "gold.missing_argument" else None
-        count = uses[fault.tool, argument]
+        count = uses[fault.tool, fault.argument if fault.code != "gold.missing_argument" else None]
         if len(by_record) >= _MIN_SCHEMA_RECORDS and len(by_record) >= _MIN_SCHEMA_SHARE * count:
             surest = min(by_record.values(), key=lambda kept: CONFIDENCES.index(kept.doubt.found.confidence))
-            folded[fault] = surest, surest.as_schema_fault(len(by_record), count)
+            folded[fault] = [surest, surest.as_schema_fault(len(by_record), count)]
     return [
-        kept if kept.fault not in folded else folded[kept.fault][1]
+        folded[kept.fault][1] if kept.fault in folded else kept
         for kept in doubts
         if kept.fault not in folded or kept is folded[kept.fault][0]
     ]
@@ -170,21 +169,20 @@ def weigh_without_references(plan: Plan, finding: GoldFinding, catalog: Catalog 
     if finding.code not in CODES or finding.call is None or sure == "low" or finding.operations:
         return sure
     call = plan.calls[finding.call]
-    values = [
-        value
-        for name, argument in call.arguments
-        if name == finding.argument
-        for _, value in leaves(argument)
-    ]
-    earlier = plan.calls[: _first_use(plan, finding.call, values)]
-    if any(
-        (c.name, c.app) != (call.name, call.app) and _may_return(c, finding.argument, catalog)
-        for c in earlier
-    ):
-        return sure if _is_contradicted_choice(plan, finding, catalog) else "low"
+    values = [value for _, value in leaves(dict(call.arguments).get(finding.argument or ""))]
+    for other in plan.calls[: finding.call]:
+        if values and all(value in _literals(other) for value in values):
+            break  # no later call has to return them
+        same = (other.name, other.app) == (call.name, call.app)
+        if not same and _may_return(other, finding.argument, catalog):
+            return sure if _is_contradicted_choice(plan, finding, catalog) else "low"
     if finding.code == "gold.ungrounded" and catalog is None and any(map(is_identifier, values)):
         return "medium" if sure == "high" else "low"
     return sure
+
+
+def _literals(call: Call) -> list[Value]:
+    return [value for _, argument in call.arguments for _, value in leaves(argument)]
 
 
 def _may_return(call: Call, argument: str | None, catalog: Catalog | None) -> bool:
@@ -203,24 +201,14 @@ def _may_return(call: Call, argument: str | None, catalog: Catalog | None) -> bo
     )
 
 
-def _first_use(plan: Plan, call: int, values: Sequence[Value]) -> int:
-    """The first call that holds all values of an argument: no later call has to return them."""
-    for position, other in enumerate(plan.calls[:call]):
-        other_values = [value for _, argument in other.arguments for _, value in leaves(argument)]
-        if values and all(value in other_values for value in values):
-            return position
-    return call
-
-
 def _is_contradicted_choice(plan: Plan, finding: GoldFinding, catalog: Catalog | None) -> bool:
     """Whether a question says the contrary of a flag or of a listed value, which no tool returns."""
     if finding.code != "gold.contradicted" or finding.call is None:
         return False
     call = plan.calls[finding.call]
-    if isinstance(dict(call.arguments).get(finding.argument or ""), bool):
-        return True
     tool = find_tool(call, catalog) if catalog is not None else None
-    return tool is not None and any(p.name == finding.argument and p.type.enum for p in tool.parameters)
+    is_listed = tool is not None and any(p.name == finding.argument and p.type.enum for p in tool.parameters)
+    return is_listed or isinstance(dict(call.arguments).get(finding.argument or ""), bool)
 
 
 def are_identifiers_kept_elsewhere(findings: Sequence[tuple[str | int, GoldFinding]], plans: int) -> bool:
@@ -281,7 +269,7 @@ def baseline_data(
     rows = sorted((doubt.found.code, str(doubt.record), name) for doubt, name in named)
     return {
         "schema": SCHEMA,
-        "findings": [{"code": code, "record": record, "digest": name} for code, record, name in rows],
+        "findings": [dict(zip(("code", "record", "digest"), row, strict=True)) for row in rows],
         "irregularities": dict(sorted(irregularities.items())),
         "imperfect": {variant: sorted(names) for variant, names in sorted(imperfect.items())},
     }
@@ -301,13 +289,15 @@ def read_baseline(source: Any) -> Baseline:
     """
     if source is None:
         return Baseline()
+    name, data = "the baseline", source
     if isinstance(source, (str, os.PathLike)):
         name = os.fspath(source)
-        data = _read_file(name)
-    else:
-        name, data = "the baseline", source
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        schema = data.get("schema") if isinstance(data, dict) else data
+        try:
+            data = read_json(read_text(name, advice=f"--write-baseline {name} writes one"))
+        except ParseError as error:
+            raise InputError(f"{name}, {error.brief}") from None
+    schema = data.get("schema") if isinstance(data, dict) else data
+    if not isinstance(data, dict) or schema != SCHEMA:
         description = shorten(repr(schema), 40) if schema is not None else "none"
         raise InputError(
             f"{name}: expected a baseline, whose schema is {SCHEMA!r}, found {description}; "
@@ -324,10 +314,3 @@ def read_baseline(source: Any) -> Baseline:
             f"{name}: not in the form that --write-baseline writes ({type(problem).__name__}: {problem}); "
             "write the file again"
         ) from None
-
-
-def _read_file(name: str) -> Any:
-    try:
-        return read_json(read_text(name, advice=f"--write-baseline {name} writes one"))
-    except ParseError as error:
-        raise InputError(f"{name}, {error.brief}") from None

@@ -19,9 +19,7 @@ from planner_eval.comparison.policy.policy import Terms
 from planner_eval.curation.audit import audits, grounding, outcome, surplus
 from planner_eval.curation.audit.audits import (
     SET_AUDITS,
-    Audit,
     FindingSelection,
-    SetAuditor,
     audit,
     select_audits,
 )
@@ -43,13 +41,12 @@ from planner_eval.curation.audit.subject import (
     is_finding_allowed,
     read_open_values,
 )
-from planner_eval.curation.audit.votes import Votes
+from planner_eval.curation.audit.votes import Answer, Votes
 from planner_eval.curation.audit.words import is_readable, words
 from planner_eval.curation.sets import Questions, SetItem
 from planner_eval.execution.program import Options, PlanWithState
 from planner_eval.execution.run import execute_many, initial_state_of
 from planner_eval.execution.sandbox.sandbox import Sandbox
-from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Call, Plan, leaves
 from planner_eval.reading.files.context import StateSource
 from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record
@@ -122,18 +119,20 @@ class GoldAudit:
     """
 
     def __init__(self, source: Source, how: AuditSettings) -> None:
-        self._how, self._source = how, source
-        self._audits: Sequence[Audit] = select_audits(how.choice.has)
+        self._how, self._source, self._has = how, source, how.choice.has
+        self._audits = select_audits(self._has)
+        self._runs = how.box is not None and any(audit.runs for audit in self._audits)
+        self._grounds = any(map(self._has, grounding.CODES))
+        self._asks = self._grounds or any(map(self._has, surplus.TWIN_CODES))
         self._tools = RecordTools(how.catalog)
-        self._ran = Counter[str]()
         self._found: list[KeptDoubt] = []
-        self._unread: list[GoldDoubt] = []
-        self._told: set[str] = set()
+        self.unread: list[GoldDoubt] = []
+        """The plans that cannot be read, where other findings were selected."""
         self._has_references = False
+        self._ran, self._unseen = Counter[str](), Counter[str]()
         self._uses = Counter[tuple[str, str | None]]()
-        self._lost, self._first = Counter[str](), dict[str, str]()
-        self._unseen = Counter[str]()
-        self._held = any(map(how.choice.has, (*grounding.CODES, *surplus.TWIN_CODES)))
+        self._told: set[str] = set()
+        self._first: dict[str, str] = {}
 
     def add(self, items: Iterable[SetItem]) -> GoldAudit:
         """Audit the records of the set.
@@ -141,34 +140,25 @@ class GoldAudit:
         Args:
             items: All of them, in their order.
         """
-        gatherings = [kind.begin() for kind in SET_AUDITS if any(map(self._how.choice.has, kind.codes))]
-        for position, (item, subject) in enumerate(self._executed(self._subjects(items))):
+        set_audits = [kind.begin() for kind in SET_AUDITS if any(map(self._has, kind.codes))]
+        for position, (item, subject) in enumerate(
+            self._executed((item, self._subject(item)) for item in items)
+        ):
             if subject is None:
-                if item.error is not None:
-                    self._add_unread(position, item, item.error)
-                elif self._source.file is not None:
-                    words = (
-                        describe_prose_gold(item.record.source, Plan(()))
-                        if is_prose_gold(item.record)
-                        else None
-                    )
-                    if words is not None:
-                        self._add_unread(position, item, words)
-                    else:
-                        self._lose("words", item.where)
+                self._add_without_plan(position, item)
                 continue
             self._count_unseen(item.record, subject)
-            for finding in audit(subject, self._audits, self._how.choice.has):
-                weighed = self._weigh(item.record, subject, finding)
-                if weighed is not None and not self._is_told(weighed):
-                    self._keep(position, item, weighed, subject.query, subject)
+            for finding in audit(subject, self._audits, self._has):
+                self._keep(position, item, self._weigh(item.record, subject, finding), subject)
             self._has_references = self._has_references or _marks_results(subject)
             self._uses.update(tool_uses(subject.plan))
-            for gathering in gatherings:
-                gathering.add(position, subject)
+            for set_audit in set_audits:
+                set_audit.add(position, subject)
         self._settle_confidence()
         self._found = fold_schema_faults(self._found, self._uses)
-        self._add_beside(gatherings)
+        for position, finding in (pair for set_audit in set_audits for pair in set_audit.found()):
+            record = self._source.records[position]  # only these are looked up again
+            self._keep(position, SetItem(record, record.told, record.where, None, None), finding)
         return self
 
     def _settle_confidence(self) -> None:
@@ -185,30 +175,19 @@ class GoldAudit:
         """A finding by what its record leaves open and does not record; None where it is none then."""
         if finding.code == "gold.wrong_type" and _names_a_variable(subject, finding):
             return finding._replace(confidence="low")
+        if finding.code in TOOL_CODES:  # a fault of a tool's description is told by its first record
+            is_told = finding.message in self._told
+            self._told.add(finding.message)
+            return None if is_told else finding
         if finding.code not in grounding.CODES:
             return finding
         if is_finding_allowed(subject.open_values or OpenValues(), subject.plan, finding, subject.said):
             return None
-        if finding.operations:
+        if finding.operations or not self._has_turns(record):
             return finding  # no tool returns nearly what the question says
-        if self._answers_are_unknown(record, subject.plan, finding.call) or (
-            self._has_turns(record) and len(subject.plan.calls) > 1
-        ):
-            return finding._replace(confidence="low")  # the tools keep a state that nobody recorded
-        return finding
-
-    def _is_told(self, finding: GoldFinding) -> bool:
-        """Whether a finding is a fault of a tool's description that another record told."""
-        if finding.code not in TOOL_CODES:
-            return False
-        told = finding.message in self._told
-        self._told.add(finding.message)
-        return told
-
-    def _answers_are_unknown(self, record: Record, plan: Plan, call: int | None = None) -> bool:
-        """Whether the user speaks again after calls whose answers nobody recorded: they may give a value."""
-        before = plan.calls[: -1 if call is None else call]
-        return not all(c.has_result for c in before) and self._has_turns(record)
+        # the tools keep a state that nobody recorded, or answered what nobody did
+        unrecorded = _has_unrecorded_answers(subject.plan.calls[: finding.call])
+        return finding._replace(confidence="low") if unrecorded or len(subject.plan) > 1 else finding
 
     def _has_turns(self, record: Record) -> bool:
         """Whether the user speaks more than once."""
@@ -217,56 +196,45 @@ class GoldAudit:
 
     def _count_unseen(self, record: Record, subject: AuditedRecord) -> None:
         """Count what is not known of a record, as far as the findings that are asked for need it."""
-        has, unseen = self._how.choice.has, self._unseen
+        unseen = self._unseen
         unseen["plans"] += 1
-        unseen["questions"] += self._held and subject.query is None
-        unseen["tools"] += subject.catalog is None and any(map(has, audits.CATALOG_CODES))
-        if subject.said is not None and any(map(has, grounding.CODES)):
+        unseen["questions"] += self._asks and subject.query is None
+        unseen["tools"] += subject.catalog is None and any(map(self._has, audits.CATALOG_CODES))
+        if subject.said is not None and self._grounds:
             unseen["language"] += not is_readable([*words(subject.said[:_MAX_LANGUAGE_SAMPLE])])
-            unseen["answers"] += self._answers_are_unknown(record, subject.plan)
+            unrecorded = _has_unrecorded_answers(subject.plan.calls[:-1])
+            unseen["answers"] += unrecorded and self._has_turns(record)
         unseen["open"] += any(record.fields.get(name) for name in GOLD_COMPANION_FIELDS)
-        if any(map(has, outcome.CODES)):
+        if any(map(self._has, outcome.CODES)):
             unseen["runs"] += subject.trace is None or lacks_tools(subject.trace)
 
-    def _add_unread(self, position: int, item: SetItem, error: str) -> None:
+    def _add_without_plan(self, position: int, item: SetItem) -> None:
         """Keep a plan that cannot be read, also where other findings are selected."""
-        reason = f"the plan cannot be read: {error.splitlines()[0]}"
-        finding = GoldFinding("gold.unreadable", reason, "high")
-        if self._how.choice.has(finding.code):
-            self._keep(position, item, finding, None)
-        elif not self._how.choice.ignores(finding.code):
-            self._unread.append(self._doubt(item, finding))
+        error, record = item.error, item.record
+        if error is None and self._source.file is not None:
+            error = describe_prose_gold(record.source, Plan(())) if is_prose_gold(record) else None
+            if error is None:
+                self._lose("words", item.where)
+        if error is not None:
+            reason = f"the plan cannot be read: {error.splitlines()[0]}"
+            finding = GoldFinding("gold.unreadable", reason, "high")
+            self._keep(position, item, finding)
+            if not self._has(finding.code) and not self._how.choice.ignores(finding.code):
+                self.unread.append(self._doubt(item, finding))
 
-    def _doubt(self, item: SetItem, finding: GoldFinding, query: str | None = None) -> GoldDoubt:
+    def _doubt(self, item: SetItem, finding: GoldFinding) -> GoldDoubt:
+        questions = self._how.questions
+        query = (
+            questions.of(item.record) if questions is not None and finding.code != "gold.unreadable" else None
+        )
         many = self._source.many
         reported = finding_of_gold(finding, item.record, item.plan, str(item.name), many=many)
         return GoldDoubt(item.name, finding, reported, query)
-
-    def _add_beside(self, gatherings: Iterable[SetAuditor]) -> None:
-        """Keep what was found in records beside each other; only these are looked up again."""
-        findings = [pair for gathering in gatherings for pair in gathering.found()]
-        if not findings:
-            return
-        records, questions = self._source.records, self._how.questions
-        for position, finding in findings:
-            record = records[position]
-            query = questions.of(record) if questions is not None else None
-            self._keep(position, SetItem(record, record.told, record.where, None, None), finding, query)
 
     @property
     def doubts(self) -> tuple[GoldDoubt, ...]:
         """The doubts, in the order of the records."""
         return tuple(kept.doubt for kept in sorted(self._found, key=lambda kept: kept.position))
-
-    @property
-    def unread(self) -> tuple[GoldDoubt, ...]:
-        """The plans that cannot be read, where other findings were selected."""
-        return tuple(self._unread)
-
-    @property
-    def runs(self) -> bool:
-        """Whether what is asked for needs plans to be run."""
-        return any(a.runs for a in self._audits)
 
     @property
     def ran(self) -> RunCounts:
@@ -277,117 +245,109 @@ class GoldAudit:
     @property
     def unchecked(self) -> tuple[str, ...]:
         """What was not held against gold, with the number of plans; of what no record has, how to name it."""
-        counts = self._unseen + self._lost
-        plans = counts["plans"]
+        counts = self._unseen
+        plans = format_count(counts["plans"], "plan")
+        of = {kind: format_count(count, "plan") for kind, count in counts.items()}
+        complete = {kind for kind, count in counts.items() if count == counts["plans"]}
         hints = {"questions": "; --field query names their field", "tools": "; --catalog names them"}
         described = {
             kind: f"{kind} (none known{hint if self._source.file is not None else ''})"
-            if counts[kind] == plans
-            else f"{kind} (none known of {counts[kind]:,} of {format_count(plans, 'plan')})"
+            if kind in complete
+            else f"{kind} (none known of {counts[kind]:,} of {plans})"
             for kind, hint in hints.items()
         }
         described |= {
-            "language": f"values of {format_count(counts['language'], 'plan')} (the question is "
-            "not in English)",
-            "answers": f"values of {format_count(counts['answers'], 'plan')} (no answers "
-            "recorded between turns)",
-            "open": f"accepted values and alternatives beside {format_count(counts['open'], 'plan')}",
+            "language": f"values of {of.get('language')} (the question is not in English)",
+            "answers": f"values of {of.get('answers')} (no answers recorded between turns)",
+            "open": f"accepted values and alternatives beside {of.get('open')}",
             "runs": "results (no plan was run)"
-            if counts["runs"] == plans
-            else f"results ({counts['runs']:,} of {format_count(plans, 'plan')} not run)",
-            "choice": f"answer options of {format_count(counts['choice'], 'plan')} (not understood)",
+            if "runs" in complete
+            else f"results ({counts['runs']:,} of {plans} not run)",
+            "choice": f"answer options of {of.get('choice')} (not understood)",
             "words": f"{format_count(counts['words'], 'record')} (gold is prose)",
-            "votes": f"votes of runs on {format_count(counts['votes'], 'plan')} ("
-            "accepted alternatives are not read)",
+            "votes": f"votes of runs on {of.get('votes')} (accepted alternatives are not read)",
         }
         return tuple(text for kind, text in described.items() if counts[kind])
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know of the records' own tools, and of the runs."""
-        votes = self._how.votes
-        vote_notes = votes.notes if votes is not None else ()
-        unvoted = self._lost["votes"]
-        count = format_count(unvoted, "record")
-        message = f"the accepted alternatives of {count} cannot be read: the runs do not vote there"
-        field = self._tools.field
-        tools = [f'tools: field "{field}" of {self._source.name}'] if field else []
-        return (
-            *tools,
-            *self._lost_notes(),
-            *self._tools.notes,
-            *vote_notes,
-            *([message] if unvoted else ()),
-        )
-
-    def _lost_notes(self) -> Iterator[str]:
-        """What was not looked at, each with the first record."""
-        field = self._how.questions.field if self._how.questions is not None else None
+        votes, questions, field = self._how.votes, self._how.questions, self._tools.field
+        question_field = questions.field if questions is not None else None
         reasons = {
             "words": "gold is prose without calls and does not count as a plan",
-            "question": f"no question in field {field!r}: not checked against a question",
+            "question": f"no question in field {question_field!r}: not checked against a question",
             "choice": "options and correct cannot be read: the plan is not compared with the options",
         }
-        for kind, first in self._first.items():
-            yield f"{format_count(self._lost[kind], 'record')}: {reasons[kind]}; the first is {first}"
+        counts = {kind: format_count(count, "record") for kind, count in self._unseen.items()}
+        unvoted = f"the accepted alternatives of {counts.get('votes')} cannot be read"
+        return (
+            *([f'tools: field "{field}" of {self._source.name}'] if field else ()),
+            *(
+                f"{counts[kind]}: {reasons[kind]}; the first is {first}"
+                for kind, first in self._first.items()
+            ),
+            *self._tools.notes,
+            *(votes.notes if votes is not None else ()),
+            *([f"{unvoted}: the runs do not vote there"] if "votes" in counts else ()),
+        )
 
     def _lose(self, kind: str, first: str) -> None:
+        """Count what was not looked at, and keep the first record."""
         self._first.setdefault(kind, first)
-        self._lost[kind] += 1
+        self._unseen[kind] += 1
 
     def _keep(
-        self,
-        position: int,
-        item: SetItem,
-        finding: GoldFinding,
-        query: str | None,
-        subject: AuditedRecord | None = None,
+        self, position: int, item: SetItem, finding: GoldFinding | None, subject: AuditedRecord | None = None
     ) -> None:
-        if self._how.choice.has(finding.code):
-            if self._how.fixes and subject is not None and finding.code in _SUGGESTED_CODES:
+        if finding is None or not self._has(finding.code):
+            return
+        unreferenced, fault = finding.confidence, None
+        if subject is not None:
+            if self._how.fixes and finding.code in _SUGGESTED_CODES:
                 finding = finding._replace(operations=_suggest_operations(subject, finding))
-            unreferenced = finding.confidence
-            fault = None
-            if subject is not None:
-                unreferenced = weigh_without_references(subject.plan, finding, subject.catalog)
-                fault = find_schema_fault(subject, finding)
-            self._found.append(KeptDoubt(position, self._doubt(item, finding, query), unreferenced, fault))
+            unreferenced = weigh_without_references(subject.plan, finding, subject.catalog)
+            fault = find_schema_fault(subject, finding)
+        self._found.append(KeptDoubt(position, self._doubt(item, finding), unreferenced, fault))
 
-    def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, AuditedRecord | None]]:
-        how = self._how
-        for item in items:
-            if item.plan is None:
-                yield item, None
-                continue
-            query = how.questions.of(item.record) if how.questions is not None else None
-            if self._held and query is None and how.questions is not None and how.questions.field is not None:
-                self._lose("question", item.where)
-            if (
-                how.box is not None
-                and self.runs
-                and (why := describe_unusable_options(item.record)) is not None
-            ):
-                self._lose("choice", f"{item.where}: {why}")
-            tools = self._tools.of(item.record)
-            expected = read_expected_answer(item.record, how.answer)
-            open_values = read_open_values(item.record, item.plan)
-            plan = drop_blank_arguments(item.plan, open_values)
-            if tools is not None:
-                plan = audits.name_positional_arguments(plan, tools)
-            heard = how.questions.heard(item.record) if how.questions is not None else None
-            subject = AuditedRecord(
-                str(item.name), plan, query, tools, how.basic, expected, heard=heard, open_values=open_values
-            )
-            yield item, subject if how.votes is None else self._voted(how.votes, item.record, subject)
+    def _subject(self, item: SetItem) -> AuditedRecord | None:
+        """What the audits are told of a record; None where it has no plan."""
+        if (plan := item.plan) is None:
+            return None
+        how, record, questions = self._how, item.record, self._how.questions
+        query = questions.of(record) if questions is not None else None
+        if self._asks and query is None and questions is not None and questions.field is not None:
+            self._lose("question", item.where)
+        if self._runs and (why := describe_unusable_options(record)) is not None:
+            self._lose("choice", f"{item.where}: {why}")
+        tools, open_values = self._tools.of(record), read_open_values(record, plan)
+        plan = drop_blank_arguments(plan, open_values)
+        if tools is not None:
+            plan = audits.name_positional_arguments(plan, tools)
+        subject = AuditedRecord(
+            str(item.name),
+            plan,
+            query,
+            tools,
+            how.basic,
+            read_expected_answer(record, how.answer),
+            heard=questions.heard(record) if questions is not None else None,
+            open_values=open_values,
+        )
+        return subject if how.votes is None else self._with_answers(subject, record, how.votes.of(record))
 
-    def _voted(self, votes: Votes, record: Record, subject: AuditedRecord) -> AuditedRecord:
-        """The same with what runs said."""
-        answers = votes.of(record)
-        if subject.open_values is not None and hasattr(record.source, "category"):
-            record = record._replace(fields={**record.fields, **subject.open_values._asdict()})
-        right = _read_accepted_plans(record, subject.plan) if len(answers) > 1 else ()
+    def _with_answers(
+        self, subject: AuditedRecord, record: Record, answers: tuple[Answer, ...]
+    ) -> AuditedRecord:
+        """The same with what runs said, where what the record accepts can be read."""
+        if len(answers) < 2:
+            return subject
+        if hasattr(record.source, "category"):
+            open_values = subject.open_values or OpenValues()
+            record = record._replace(fields={**record.fields, **open_values._asdict()})
+        right = _read_accepted_plans(record, subject.plan)
         if right is None:
-            self._lost["votes"] += 1
+            self._unseen["votes"] += 1
             return subject
         return subject._replace(answers=answers, right=right)
 
@@ -396,31 +356,30 @@ class GoldAudit:
     ) -> Iterator[tuple[SetItem, AuditedRecord | None]]:
         """The same with the plans' runs, where plans are run; work is sent ahead."""
         box = self._how.box
-        if box is None or not self.runs:
+        if box is None or not self._runs:
             yield from subjects
             return
         sent: deque[tuple[SetItem, AuditedRecord | None]] = deque()
 
         def starts() -> Iterator[PlanWithState]:
-            for pair in subjects:
-                sent.append(pair)
-                if pair[1] is not None:
-                    plan = _fill_output_names(pair[1].plan, pair[1].catalog)
-                    yield PlanWithState(plan, initial_state_of(StateSource(), pair[0].record, box))
+            for item, subject in subjects:
+                sent.append((item, subject))
+                if subject is not None:
+                    plan = _fill_output_names(subject.plan, subject.catalog)
+                    yield PlanWithState(plan, initial_state_of(StateSource(), item.record, box))
 
         for trace in execute_many(starts(), box, options=Options(self._how.binding)):
             while (pair := sent.popleft())[1] is None:
                 yield pair
-            self._count(trace)
+            lacking = lacks_tools(trace)
+            self._ran.update(lacking=lacking, plans=not lacking, failed=not lacking and not trace.ok)
             yield pair[0], pair[1]._replace(trace=trace)
         yield from sent
 
-    def _count(self, trace: Trace) -> None:
-        if lacks_tools(trace):
-            self._ran["lacking"] += 1
-        else:
-            self._ran["plans"] += 1
-            self._ran["failed"] += not trace.ok
+
+def _has_unrecorded_answers(calls: Sequence[Call]) -> bool:
+    """Whether calls were answered, and nobody recorded what: it may give a value."""
+    return not all(call.has_result for call in calls)
 
 
 def _marks_results(subject: AuditedRecord) -> bool:

@@ -38,24 +38,23 @@ from planner_eval.curation.audit.near_misses import (
     is_described,
 )
 from planner_eval.curation.audit.question import Question, read_question
-from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, word_set, words
+from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, lookup_key, word_set, words
 from planner_eval.plan.inference import last_name
 from planner_eval.plan.model import Call, Path, Plan, Template, Value, contains_kind, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
 # ----------------------------------------------------------------------
 # Why a literal that nothing grounds is doubtful, and how sure that is.
-_RANGE_SEPARATOR = re.compile(r"\s?(?:-|–|—|and|to|until|till|or)\s?(?:around |at )?", re.IGNORECASE)
+_RANGE_SEPARATOR = re.compile(r"(?i)\s?(?:-|–|—|and|to|until|till|or)\s?(?:around |at )?")
 """What stands between the ends of a range of time."""
 _MAX_TIMES = 50
 """Of times that a question says no more are looked at for ranges."""
 _DAY_SHIFTING_WORDS = re.compile(
-    r"\b(?:before|after|prior to|preceding|following|ahead of|earlier than|later than|(?<!the )eve of)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:before|after|prior to|preceding|following|ahead of|earlier than|later than|(?<!the )eve of)\b"
 )
 """What makes a day another than the one that is named behind it."""
-_BIRTH = re.compile(r"birth|\bdob\b|_dob|\bborn\b", re.IGNORECASE)
-_EVE = re.compile(r"\beve of\b", re.IGNORECASE)
+_BIRTH = re.compile(r"(?i)birth|\bdob\b|_dob|\bborn\b")
+_EVE = re.compile(r"(?i)\beve of\b")
 _TIME_ZONE_WORDS = re.compile(
     r"\b(?:time ?zones?|local time|UTC|GMT|[ECMP][SDE]?T|CEST|IST|JST|BST)\b"
     r"|(?:\d|m\.?|noon|midnight) (?:[A-Z][\w'’]{1,20} ){1,3}time\b"
@@ -65,8 +64,8 @@ _TIME_ZONE_WORDS = re.compile(
 _SMALL_HOURS = 360
 """Before so many minutes after midnight a time may be one of the night after the day that is said."""
 _INFERRED_PLACE = re.compile(
-    r"\b(?:capital|city|town|country|birthplace|home ?town|home|seat|headquarters) (?:city )?(?:of|where)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:capital|city|town|country|birthplace|home ?town|home|seat|headquarters)"
+    r" (?:city )?(?:of|where)\b"
 )
 """What names a place by what is known of it."""
 _NAME_ARGUMENT_WORDS = word_set("named_arguments")
@@ -223,7 +222,8 @@ def _reason(literal: Literal, question: Question, beside: Sequence[Value]) -> tu
 def _reason_for_text(literal: Literal, question: Question) -> tuple[str, Confidence]:
     """What the question does instead of saying a text or number, and how sure that is."""
     value = literal.value
-    longer = find_longer_code(str(value), question.text) if _may_be_part_of_identifier(value) else None
+    is_part = is_identifier(value) or (isinstance(value, int) and abs(value) >= 100)
+    longer = find_longer_code(str(value), question.text) if is_part else None
     if longer is not None:
         sure = is_identifier(value) and not longer.apart
         return (
@@ -320,7 +320,9 @@ def _text_confidence(value: Value, argument: str, question: Question) -> Confide
         return "high"
     if not _is_proper_name(value) or value.casefold() in _LANGUAGES:
         return "low"
-    return "high" if _takes_a_name(argument) and not _INFERRED_PLACE.search(question.text) else "medium"
+    # no knowledge of the world gives the name of a place or of somebody
+    takes_a_name = any(word.plain in _NAME_ARGUMENT_WORDS for word in words(argument))
+    return "high" if takes_a_name and not _INFERRED_PLACE.search(question.text) else "medium"
 
 
 def is_identifier(value: Value) -> bool:
@@ -336,16 +338,6 @@ def is_identifier(value: Value) -> bool:
     if len(value.split()) != 1 and not is_code(value):
         return False
     return sum(c.isdecimal() for c in value) >= 3 and len(value) >= 4
-
-
-def _may_be_part_of_identifier(value: Value) -> bool:
-    """Whether a value is looked for within longer identifiers."""
-    return is_identifier(value) or (isinstance(value, int) and abs(value) >= 100)
-
-
-def _takes_a_name(argument: str) -> bool:
-    """Whether an argument takes the name of a place or of somebody, which no knowledge of the world gives."""
-    return any(word.plain in _NAME_ARGUMENT_WORDS for word in words(argument))
 
 
 def _find_other_choice(literal: Literal, question: Question, beside: Sequence[Value]) -> Value:
@@ -400,7 +392,7 @@ def literals(plan: Plan, query: str, catalog: Catalog | None = None) -> Iterator
                     yield Literal(position, name, path, value, type_, ground, parameter)
         if call.has_result:
             seen.update(
-                _lookup_key(value) for _, value in leaves(call.result) if isinstance(value, (str, int, float))
+                lookup_key(value) for _, value in leaves(call.result) if isinstance(value, (str, int, float))
             )
 
 
@@ -497,11 +489,6 @@ def _declared_parameters(call: Call, catalog: Catalog | None) -> Mapping[str, Pa
     return {parameter.name: parameter for tool in tools for parameter in tool.parameters}
 
 
-def _lookup_key(value: Value) -> Any:
-    """A value as it is looked up in answers: the text of a number is the number."""
-    return normalise_number(value.strip().casefold()) if isinstance(value, str) else value
-
-
 def _find_literal_ground(
     question: Question, value: Value, name: str, path: Path, parameter: Parameter | None, seen: set[Any]
 ) -> Ground | None:
@@ -513,10 +500,10 @@ def _find_literal_ground(
         parameter is not None
         and parameter.has_default
         and not path
-        and _lookup_key(parameter.default) == _lookup_key(value)
+        and lookup_key(parameter.default) == lookup_key(value)
     ):
         return Ground("default", sure=False)
-    if _lookup_key(value) in seen:
+    if lookup_key(value) in seen:
         return Ground("result")
     described = parameter is not None and not is_identifier(value) and _is_described(value, parameter)
     return Ground("tool", sure=False) if described else None

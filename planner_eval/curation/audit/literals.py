@@ -30,11 +30,10 @@ _JOINED_TOKEN = re.compile(r"[A-Za-z0-9]*+(?:[-_][A-Za-z0-9]++)*+")
 _QUANTITY = re.compile(r"(\d++)([A-Za-z]++)")
 _NUMBERED_WORD = re.compile(r"[A-Za-z][a-z]{1,30}+\d{1,4}+")
 """A word and its number, written together: "top100", "Room1204"."""
-_PRICE = re.compile(r"(?:usd?|eur|gbp|inr|rs|re|cad|aud|jpy|chf|cny|krw)\d++", re.IGNORECASE)
+_PRICE = re.compile(r"(?i)(?:usd?|eur|gbp|inr|rs|re|cad|aud|jpy|chf|cny|krw)\d++")
 _UNITS = re.compile(
-    r"[kmbgwvacfltshdxp]|[km]g|[kmc]m|ml|[kmgt]b|[kmg]?hz|kwh?|mah|[ap]m|ad|bc|ft|lbs?|oz|mi|mph|kmh|th|st|nd|rd"
-    r"|px|hp|cc|usd|eur|gbp|inr|cad|aud|jpy|chf|cny|krw",
-    re.IGNORECASE,
+    r"(?i)[kmbgwvacfltshdxp]|[km]g|[kmc]m|ml|[kmgt]b|[kmg]?hz|kwh?|mah|[ap]m|ad|bc|ft|lbs?|oz|mi|mph|kmh|th|st|nd|rd"
+    r"|px|hp|cc|usd|eur|gbp|inr|cad|aud|jpy|chf|cny|krw"
 )
 _DIGIT_GROUP_BEFORE, _DIGIT_GROUP_AFTER = re.compile(r"\d[.,]$"), re.compile(r"[.,]\d")
 """What makes digits a part of a number: "1,500" is not 500."""
@@ -46,7 +45,7 @@ _WORD = re.compile(r"[A-Za-z\d#/_+:()–×~-]++")
 _NUMBER_WORDS: dict[str, int] = TABLES["numbers"]
 _DIGIT_WORDS = (*_NUMBER_WORDS,)[:10]
 _SPELLED_DIGIT = r"(?:oh|" + "|".join(_DIGIT_WORDS) + ")"
-_SPELLED_DIGITS = re.compile(rf"\b{_SPELLED_DIGIT}(?:[ ,-]{{1,2}}{_SPELLED_DIGIT}){{2,99}}+\b", re.IGNORECASE)
+_SPELLED_DIGITS = re.compile(rf"(?i)\b{_SPELLED_DIGIT}(?:[ ,-]{{1,2}}{_SPELLED_DIGIT}){{2,99}}+\b")
 
 
 class LongerCode(NamedTuple):
@@ -212,8 +211,7 @@ def _enclosing_token(text: str, span: Span) -> Span:
 
 
 _LABEL = re.compile(
-    r"(?:id|no|nr|num|number|ref|order|account|acct|acc|case|ticket|booking|user|customer|invoice)",
-    re.IGNORECASE,
+    r"(?i)(?:id|no|nr|num|number|ref|order|account|acct|acc|case|ticket|booking|user|customer|invoice)"
 )
 """What may be written before an identifier without being a part of it: "ID123456789"."""
 
@@ -263,7 +261,7 @@ _SCALES: dict[str, int] = TABLES["scales"]
 
 # Every repetition is bounded or possessive: a text of a model's takes time in proportion to its length.
 _NUMBER = re.compile(
-    rf"""
+    rf"""(?ix)
     \b(?P<dozen> half(?:\ a)?\ dozen )\b
   | \b(?P<more> (?P<many>an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{{1,3}})
       (?:\ \w{{1,12}})?\ and\ (?:a|one)\ half )\b
@@ -274,8 +272,7 @@ _NUMBER = re.compile(
       sixth|seventh|eighth|ninth))?+ )\b
   | \b(?P<counts> {"|".join(sorted(_QUANTITY_WORDS, key=len, reverse=True))} )\b
   | \b(?P<pair> (?:me|myself|my\ \w{{1,20}}|him|her)\ and\ (?:me|myself|my\ \w{{1,20}}|him|her|i) )\b
-    """,
-    re.VERBOSE | re.IGNORECASE,
+    """
 )
 
 
@@ -368,30 +365,26 @@ def _read_number_words(words: str) -> Iterator[float]:
 # Whether a question says a number: itself, in another unit, or as a sum of counts.
 _UNIT_FACTORS = (2.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 1440.0, 3600.0, 86400.0)
 _UNIT_WORDS = re.compile(
-    r"\b(?:second|sec|minute|min|hour|hr|day|night|week|month|year|decade|annual\w{0,2}|yearly|monthly|weekly"
+    r"(?i)\b(?:second|sec|minute|min|hour|hr|day|night|week|month|year|decade|annual\w{0,2}|yearly|monthly|weekly"
     r"|daily|km|kilomet\w{1,3}|met(?:er|re)|cm|mm|mile|kg|kilo|gram|pound|lb|lit(?:er|re)|ml|cent|dollar"
-    r"|percent|degree|mb|gb|pair|couple|double|twice)s?\b|%|(?<=\d)(?:km|m|cm|mm|kg|g|h|min|s)\b",
-    re.IGNORECASE,
+    r"|percent|degree|mb|gb|pair|couple|double|twice)s?\b|%|(?<=\d)(?:km|m|cm|mm|kg|g|h|min|s)\b"
 )
 _METRIC_UNITS = re.compile(
-    r"(?:\b|(?<=\d))(?:k?m|mm|k?g|ml|[kmg]b|ms|s|(?:kilo|milli)?(?:met(?:er|re)|gram|lit(?:er|re)|second|watt)s?|kilos?)\b",
-    re.IGNORECASE,
+    r"(?i)(?:\b|(?<=\d))(?:k?m|mm|k?g|ml|[kmg]b|ms|s|(?:kilo|milli)?(?:met(?:er|re)|gram|lit(?:er|re)|second|watt)s?|kilos?)\b"
 )
 """Units of which a thousand make another."""
 _COMPANION_WORDS = re.compile(
-    r"\b(?:me|myself|and i|my|us|our|friends?|famil(?:y|ies)|parents|wife|husband|partner|spouse|kids?"
-    r"|children|(?:girl|boy)(?:friend)?|colleagues?|someone)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:me|myself|and i|my|us|our|friends?|famil(?:y|ies)|parents|wife|husband|partner|spouse|kids?"
+    r"|children|(?:girl|boy)(?:friend)?|colleagues?|someone)\b"
 )
 _ADDITION = re.compile(
-    r"(?:[ -]?[\w'’-]{1,20}){0,4}?(?:,? (?:and|plus|with|as well as)|,|\ ?[+&])"
-    r"\ (?:[\w'’]{1,12}\ ){0,2}(?:[$€£¥₹]\ ?)?",
-    re.IGNORECASE,
+    r"(?i)(?:[ -]?[\w'’-]{1,20}){0,4}?(?:,? (?:and|plus|with|as well as)|,|\ ?[+&])"
+    r"\ (?:[\w'’]{1,12}\ ){0,2}(?:[$€£¥₹]\ ?)?"
 )
 """What stands between counts that add up."""
 _NEXT_WORD = re.compile(r"[ -]?[\w'’-]{1,20}")
-_CURRENCY_BEFORE = re.compile(r"(?:[$€£¥₹]|\b(?:usd|eur|gbp))\ ?$", re.IGNORECASE)
-_CURRENCY = re.compile(r"[$€£¥₹]|\b(?:euro|buck|dollar|pound|rupee|yen|usd|eur|gbp)s?\b", re.IGNORECASE)
+_CURRENCY_BEFORE = re.compile(r"(?i)(?:[$€£¥₹]|\b(?:usd|eur|gbp))\ ?$")
+_CURRENCY = re.compile(r"(?i)[$€£¥₹]|\b(?:euro|buck|dollar|pound|rupee|yen|usd|eur|gbp)s?\b")
 _MAX_SEQUENCE = 1_000
 _MAX_SHARE = 2.0
 """Of a percentage no share is larger."""

@@ -10,6 +10,7 @@ from itertools import islice, product
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import differing_letters
 from planner_eval.catalogs.catalog import Parameter
 from planner_eval.curation.audit.dates import Day, Moments, date_of, read_moment
 from planner_eval.curation.audit.question import Question
@@ -24,6 +25,7 @@ from planner_eval.curation.audit.words import (
     has_word,
     is_denied,
     is_misspelling,
+    is_subsequence,
     name_words,
     normalize_word,
     stem,
@@ -118,7 +120,7 @@ def _find_near_name(value: str, question: Question, others: Collection[Value]) -
     for token in names:
         token_parts = [part.casefold() for part in _NAME_PART.findall(token)]
         short, long = sorted((parts, token_parts), key=len)
-        if 2 <= len(short) < len(long) <= 2 * len(short) and _is_subsequence(short, long):
+        if 2 <= len(short) < len(long) <= 2 * len(short) and is_subsequence(short, long):
             reason = "is a part of it" if short is parts else "contains more than it"
             return NearMiss(token, reason, "medium", True)
     return None
@@ -178,11 +180,6 @@ def _is_name_of(word: str, other: str) -> bool:
     return form in name_words() and other_form not in name_words() and not are_related_forms(form, other_form)
 
 
-def _is_subsequence(short: Sequence[str], long: Sequence[str]) -> bool:
-    remaining = iter(long)
-    return all(part in remaining for part in short)
-
-
 def _find_near_quote(value: str, question: Question, others: Collection[Value]) -> NearMiss | None:
     """A quoted text that a value repeats but for a letter, a word or a sign."""
     value_words = _WORD_OR_SIGN.findall(value)
@@ -190,7 +187,7 @@ def _find_near_quote(value: str, question: Question, others: Collection[Value]) 
         return None
     for match in islice(QUOTED.finditer(question.text), MAX_MENTIONS):
         quoted = next(group for group in match.groups() if group)
-        left, right = _unequal_middles(value_words, _WORD_OR_SIGN.findall(quoted))
+        _, left, right = differing_letters(value_words, _WORD_OR_SIGN.findall(quoted))
         if quoted in others or max(len(left), len(right)) != 1:
             continue
         signs = [sign for sign in (*left, *right) if not sign[0].isalnum()]
@@ -202,33 +199,18 @@ def _find_near_quote(value: str, question: Question, others: Collection[Value]) 
     return None
 
 
-def _unequal_middles(left: Sequence[str], right: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Two texts without the words with which both begin, and with which both end."""
-    start, end = 0, 0
-    while start < min(len(left), len(right)) and left[start] == right[start]:
-        start += 1
-    left, right = left[start:], right[start:]
-    while end < min(len(left), len(right)) and left[-1 - end] == right[-1 - end]:
-        end += 1
-    return left[: len(left) - end], right[: len(right) - end]
-
-
 # ----------------------------------------------------------------------
 # Days that today's date decides, where the question says which day today is.
 _TODAY = re.compile(
-    r"\b(?:today(?:['’]s date)?|current date|current day|the date today)\s?(?:is|was|=|:|,|being)?\s?"
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s)?(?:the\s)?(?=[\dA-Z])",
-    re.IGNORECASE,
+    r"(?i)\b(?:today(?:['’]s date)?|current date|current day|the date today)\s?(?:is|was|=|:|,|being)?\s?"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s)?(?:the\s)?(?=[\dA-Z])"
 )
-_NEAR_DAYS = {"the day after tomorrow": 2, "the day before yesterday": -2, "tomorrow": 1, "yesterday": -1}
-_DECIDED = re.compile(
-    r"\b(?:(?:the )?day (?:after tomorrow|before yesterday)|tomorrow|yesterday)\b", re.IGNORECASE
-)
+_NEAR_DAYS = {"tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2, "the day before yesterday": -2}
+_DECIDED = re.compile(r"(?i)\b(?:(?:the )?day (?:after tomorrow|before yesterday)|tomorrow|yesterday)\b")
 _UNDECIDED = re.compile(
-    r"\b(?:next|last|this|coming|following|past|previous|every|each|in (?:a|an|\d+|\w+))\s(?:few\s)?"
+    r"(?i)\b(?:next|last|this|coming|following|past|previous|every|each|in (?:a|an|\d+|\w+))\s(?:few\s)?"
     r"(?:days?|weeks?|weekends?|months?|years?|quarters?)\b"
-    r"|\b(?:weekend|holiday|birthday|ago|from now|later|earlier)\b",
-    re.IGNORECASE,
+    r"|\b(?:weekend|holiday|birthday|ago|from now|later|earlier)\b"
 )
 
 
@@ -281,16 +263,15 @@ def _possible_dates(day: Day, today: date) -> Iterator[date]:
 def _decided_days(text: str, said: Moments, today: date) -> Iterator[tuple[date, str]]:
     for match in _DECIDED.finditer(text):
         name = match[0].casefold()
-        name = name if name in _NEAR_DAYS else f"the {name}"
-        yield today + timedelta(days=_NEAR_DAYS[name]), match[0]
+        shift = next(days for phrase, days in _NEAR_DAYS.items() if phrase.endswith(name))
+        yield today + timedelta(days=shift), match[0]
     start = _TODAY.search(text)
-    beside = (start.start(), start.end() + 25) if start is not None else (0, 0)
+    beside = range(start.start(), start.end() + 25) if start is not None else ()
     # "today is Friday, March 7th" names today, and where its date is no Friday either may be meant
-    named = [weekday for weekday, span in said.weekdays[:20] if beside[0] <= span[0] < beside[1]]
-    for weekday, span in said.weekdays[:20]:
-        if beside[0] <= span[0] < beside[1]:
-            continue
-        for now in (today.weekday(), *named):
+    weekdays = said.weekdays[:20]
+    todays = {today.weekday(), *(weekday for weekday, span in weekdays if span[0] in beside)}
+    for weekday, span in weekdays:
+        for now in todays if span[0] not in beside else ():
             ahead = (weekday - now) % 7 or 7
             for shift in (ahead, ahead + 7, ahead - 7):
                 yield today + timedelta(days=shift), text[slice(*span)]
@@ -387,12 +368,11 @@ _ROUTES: dict[str, list[str]] = {way: words.split() for way, words in TABLES["ro
 """Words before a place, and those of arguments that it is then for."""
 _ROUTE_WORDS = {word for words in _ROUTES.values() for word in words}
 _FLIGHT_WORDS = re.compile(
-    r"\b(?:fl(?:y|ies|ew|own|ying|ights?)|planes?|airports?|airlines?|take-?off|layover|boarding)\b", re.I
+    r"(?i)\b(?:fl(?:y|ies|ew|own|ying|ights?)|planes?|airports?|airlines?|take-?off|layover|boarding)\b"
 )
 _BUILDING_WORDS = re.compile(
-    r"\b(?:airport|station|terminal|museum|tower|stadium|arena|university|hospital|square|bridge|palace"
-    r"|cathedral|castle|harbou?r)\b",
-    re.I,
+    r"(?i)\b(?:airport|station|terminal|museum|tower|stadium|arena|university|hospital|square|bridge|palace"
+    r"|cathedral|castle|harbou?r)\b"
 )
 
 
@@ -420,7 +400,7 @@ def find_other_place_name(argument: str, question: Question, claimed: Sequence[S
         span = (match.start("name"), match.start("name") + len(match["name"].rstrip(".")))
         direction = _ROUTES.get(match["way"], ())
         if (argument_words & _ROUTE_WORDS and argument_words.isdisjoint(direction)) or any(
-            _overlaps(span, other) for other in claimed
+            span[0] < end and start < span[1] for start, end in claimed
         ):
             continue
         if (flies or _BUILDING_WORDS.search(question.text, span[0], span[1] + 12)) and not _is_known_alias(
@@ -458,14 +438,5 @@ def find_misspelt_name(value: str, question: Question) -> Span | None:
 
 def _is_known_alias(name: str) -> bool:
     """Whether a name, or a part of it, is in the table of other names."""
-    forms = [word.form for word in words(name) if name[word.span[0]].isupper()]
-    return any(run in aliases() for run in _form_ngrams(forms))
-
-
-def _form_ngrams(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for start in range(len(forms)):
-        yield from (tuple(forms[start:end]) for end in range(start + 1, min(start + 4, len(forms) + 1)))
-
-
-def _overlaps(left: Span, right: Span) -> bool:
-    return left[0] < right[1] and right[0] < left[1]
+    line = " ".join(word.form for word in words(name) if name[word.span[0]].isupper())
+    return any(has_word(line, " ".join(alias)) for alias in aliases())

@@ -26,7 +26,7 @@ _NUMBER_PATTERN = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
 # One number, or a fraction, or a ratio; words or a sign before it, and a unit after it that holds no more
 # numbers than a power. Every repetition is possessive or bounded.
 _OPTION = re.compile(
-    rf"""
+    rf"""(?ix)
     (?P<before> (?: (?:rs|s|re)[ ]?[.:][ ] | [a-z$€£₹=][a-z$€£₹= ]{{0,11}}+ (?: :[ ] )?+ )?+ \s*+ )
     (?P<minus> {_MINUS}?+ ) \s*+
     (?: (?P<whole> \d+ ) \s++ (?P<up> \d+ ) \s*+ [/⁄] \s*+ (?P<low> \d+ )
@@ -35,18 +35,16 @@ _OPTION = re.compile(
     \s*+ (?P<after> %?+ [a-z$€°²³ .]{{0,30}}+
         (?: / [ ]* (?:hr?|hour|sec?|min|minute|day) )?+ (?: (?<=[a-z ]) \^?[ ]?[23] )?+ )
     [ .)]*+
-    """,
-    re.VERBOSE | re.IGNORECASE,
+    """
 )
 _NUMBER_WORDS: dict[str, int] = TABLES["numbers"]
 
 
 _MAX_OPTIONS = 26
 _LABEL = re.compile(
-    r"""\s{0,9}[(\[]?\ ?
+    r"""(?ix)\s{0,9}[(\[]?\ ?
       (?: (?P<letter>[a-z])(?:\ ?[)\]:]|\ ?\.(?=\ )|\ [-–—](?=\ ))
-        | (?P<number>\d\d?)(?:[)\]]|\.(?=\ )) )\s{0,9}""",
-    re.VERBOSE | re.IGNORECASE,
+        | (?P<number>\d\d?)(?:[)\]]|\.(?=\ )) )\s{0,9}"""
 )
 """A letter or number before an answer on offer."""
 
@@ -74,7 +72,8 @@ class OfferedAnswer(NamedTuple):
         if self.value and float(int(value)) == self.value:
             return True
         readings = (self.value, self.value / 100, self.value * 100)
-        return any(_is_close(abs(reading), abs(value), self.decimals) for reading in readings)
+        least = max(0.5 * 10.0**-self.decimals, 0.01)
+        return any(isclose(abs(reading), abs(value), rel_tol=0.01, abs_tol=least) for reading in readings)
 
     def is_value(self, value: float) -> bool:
         """Whether it says exactly this value."""
@@ -87,10 +86,6 @@ class OfferedAnswer(NamedTuple):
             abs(reading - value) <= 0.5 * 10.0**-self.decimals * reading / (self.value or 1)
             for reading in readings
         )
-
-
-def _is_close(value: float, other: float, decimals: int) -> bool:
-    return abs(value - other) <= max(0.01 * max(value, other), 0.5 * 10.0**-decimals, 0.01)
 
 
 def read_offered_answer(text: str) -> OfferedAnswer | None:
@@ -178,9 +173,9 @@ _MAX_CHARACTERS = 2_000
 """Of a longer text the end is read, where the answer stands."""
 _MAX_UNIT_WORDS = 2
 """More words than these beside a number are a sentence, which may count something else."""
-_ANSWER_MARK = re.compile(r"####|\banswer(?: is|\s*[:=])", re.IGNORECASE)
+_ANSWER_MARK = re.compile(r"(?i)####|\banswer(?: is|\s*[:=])")
 _BOXED_ANSWER = re.compile(r"\\boxed\s*\{([^{}]{1,200})\}")
-_PLAIN_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,4})?", re.IGNORECASE)
+_PLAIN_NUMBER = re.compile(r"(?i)[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,4})?")
 _NUMBER = re.compile(r"(?<![\w.])[-−–]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d++)(?:\.\d++)?")
 
 
@@ -216,15 +211,15 @@ def mismatch_confidence(value: Any, gold: Any, text: str | None = None) -> Confi
         return None
     if isinstance(gold, str) or isinstance(value, str):
         return _text_mismatch_confidence(value, gold)
-    if isinstance(value, (list, tuple)) and isinstance(gold, (list, tuple)):
-        return _highest_confidence(zip(value, gold, strict=True)) if len(value) == len(gold) else "high"
     if isinstance(value, dict) and isinstance(gold, dict):
-        texts = {str(key): item for key, item in value.items()}
-        return (
-            _highest_confidence((texts[key], gold[key]) for key in gold)
-            if texts.keys() == gold.keys()
-            else "high"
-        )
+        value = {str(key): item for key, item in value.items()}
+        keys = [*gold] if value.keys() == gold.keys() else []
+        value, gold = [value[key] for key in keys], [gold[key] for key in keys]
+    if isinstance(value, (list, tuple)) and isinstance(gold, (list, tuple)):
+        if len(value) != len(gold) or not value:
+            return "high"
+        doubts = [mismatch_confidence(item, expected) for item, expected in zip(value, gold, strict=True)]
+        return next((confidence for confidence in CONFIDENCES if confidence in doubts), None)
     return "high" if _kind(value) is _kind(gold) else "low"
 
 
@@ -233,13 +228,6 @@ def _unwrap_single(value: Any) -> Any:
     while isinstance(value, (list, tuple, dict)) and len(value) == 1:
         value = next(iter(value.values() if isinstance(value, dict) else value))
     return value
-
-
-def _highest_confidence(pairs: Any) -> Confidence | None:
-    doubts = [
-        confidence for value, gold in pairs if (confidence := mismatch_confidence(value, gold)) is not None
-    ]
-    return min(doubts, key=CONFIDENCES.index, default=None)
 
 
 def _kind(value: Any) -> type:
@@ -314,19 +302,14 @@ def describe_unusable_options(record: Record) -> str | None:
     fields = _extra_fields(record)
     if "options" not in fields or "correct" not in fields:
         return None
-    options, accepted = _read_answer_options(record), read_expected_answer(record, "").options
-    if accepted and all(read_offered_answer(text) is None for _, text in options):
-        return f"none of the options is a number: {one_line_json(fields['options'], 40)}"
-    if accepted:
-        return None
-    if options:
-        return (
-            f"correct is {one_line_json(fields['correct'], 40)}, expected one of "
-            f"{', '.join(dict(options))[:80]}"
-        )
-    return (
-        f"options is {one_line_json(fields['options'], 40)}, expected answers by letter, or a list of answers"
-    )
+    options, listed = _read_answer_options(record), one_line_json(fields["options"], 40)
+    if not options:
+        return f"options is {listed}, expected answers by letter, or a list of answers"
+    if not read_expected_answer(record, "").options:
+        letters = ", ".join(dict(options))[:80]
+        return f"correct is {one_line_json(fields['correct'], 40)}, expected one of {letters}"
+    is_read = any(read_offered_answer(text) is not None for _, text in options)
+    return None if is_read else f"none of the options is a number: {listed}"
 
 
 def _extra_fields(record: Record) -> Mapping[str, Any]:
@@ -448,16 +431,23 @@ def _find_failure(subject: AuditedRecord, trace: Trace) -> Iterator[GoldFinding]
     error = trace.calls[first].error if first is not None else trace.ended
     if error is None or error.kind in _PLAN_FAULT_KINDS:
         return
-    message = f"the plan fails when run: {error.kind}: {error.message}"
-    sure = _failure_confidence(subject, error.kind, first)
-    if (
-        first is not None
-        and error.kind in _PARAMETER_NAME_ERROR_KINDS
-        and _is_specified(subject, subject.plan.calls[first])
-    ):
+    message, sure = f"the plan fails when run: {error.kind}: {error.message}", _failure_confidence(error.kind)
+    call = None if first is None else subject.plan.calls[first]
+    if call is None:
+        sure = "low"
+    elif error.kind in _PARAMETER_NAME_ERROR_KINDS and _is_specified(subject, call):
         message += ", but its specification accepts gold's arguments (--by position passes them as written)"
         sure = "low"
+    elif sure == "medium" and subject.arithmetic(call):
+        sure = "high"
     yield GoldFinding("gold.fails", message, sure, first)
+
+
+def _failure_confidence(kind: str) -> Confidence:
+    """A tool of the user's may fail for reasons of its own; one of ours fails for its arguments alone."""
+    if kind in _RESOURCE_LIMIT_KINDS:
+        return "low"
+    return "high" if kind in _CALL_ERROR_KINDS else "medium"
 
 
 def _is_specified(subject: AuditedRecord, call: Call) -> bool:
@@ -469,13 +459,6 @@ def _is_specified(subject: AuditedRecord, call: Call) -> bool:
         and names >= {parameter.name for parameter in tool.parameters if parameter.required}
         for tool in tools
     )
-
-
-def _failure_confidence(subject: AuditedRecord, kind: str, first: int | None) -> Confidence:
-    """A tool of the user's may fail for reasons of its own; one of ours fails for its arguments alone."""
-    if first is None or kind in _RESOURCE_LIMIT_KINDS:
-        return "low"
-    return "high" if kind in _CALL_ERROR_KINDS or subject.arithmetic(subject.plan.calls[first]) else "medium"
 
 
 # ---------------------------------------------------------------- multiple choice

@@ -111,16 +111,14 @@ def scientific_numbers(text: str) -> Iterator[tuple[float, Span]]:
 # ----------------------------------------------------------------------
 # Counts and years that a text says by its days and decades.
 _SPANS = re.compile(
-    r"\b(?:next|last|coming|upcoming|past|this|following|previous|the|one|a|per)\s(?P<unit>week|month|year|hour|day"
-    r"|fortnight|quarter)s?\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:next|last|coming|upcoming|past|this|following|previous|the|one|a|per)\s(?P<unit>week|month|year|hour|day"
+    r"|fortnight|quarter)s?\b"
 )
 _LENGTHS: dict[str, list[int]] = TABLES["lengths"]
 _YEAR_IN_SHORT = re.compile(r"(?:(?<=\s)|^)['’‘](?P<year>\d\d)s?\b")
 _BOUND = re.compile(
-    r"\b(?:less|fewer|more|greater|under|over|above|below|at least|at most|up to|no more|within|exceed\w*)"
-    r"(?: than)?\s(?:\$\s?)?(?P<number>\d{1,9})(?![\d.,]\d)",
-    re.IGNORECASE,
+    r"(?i)\b(?:less|fewer|more|greater|under|over|above|below|at least|at most|up to|no more|within"
+    r"|exceed\w*)(?: than)?\s(?:\$\s?)?(?P<number>\d{1,9})(?![\d.,]\d)"
 )
 
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 
 from planner_eval.base.limits import Span
 from planner_eval.comparison.policy.values import normalise_boolean, normalise_number
@@ -36,6 +36,7 @@ from planner_eval.curation.audit.words import (
     is_denied,
     is_english,
     is_readable,
+    is_subsequence,
     words,
 )
 from planner_eval.plan.model import Value
@@ -60,9 +61,7 @@ _DOTTED_INITIALS = re.compile(r"\b[A-Z](?:\.[A-Z]){1,5}+\b")
 _MIN_WRITTEN_TIME = 12
 """A day and time of so many characters is said where it stands as it is written."""
 _CITY_AND_STATE = re.compile(r"([A-Z][\w .'’-]{2,40}), ?[A-Z]{2}")
-_SHIFT = re.compile(
-    r"\b(?:ago|earlier|later|older|younger|before|after|more than|less than|since)\b", re.IGNORECASE
-)
+_SHIFT = re.compile(r"(?i)\b(?:ago|earlier|later|older|younger|before|after|more than|less than|since)\b")
 _RANGE = re.compile(r"\d{1,9}\s?[-–]\s?\d{1,9}")
 _MONTH_OF_YEAR = re.compile(r"(0?[1-9]|1[0-2])/(?:20)?(\d\d)")
 """A month of a year, as cards write it: "12/25"."""
@@ -153,9 +152,10 @@ class Question:
         if (written := self._written_time(text, moment)) is not None:
             return Ground("text", written)
         if moment is None and is_code(text) and not (is_composed(text) and self._has_part(text)):
-            return self._code(text)
+            code_span = find_whole_code(text, self.text)  # it is said as a whole or not at all
+            return Ground("text", code_span) if code_span is not None else self._unread(text)
         span = self._verbatim(value_words)
-        if span is not None and not (moment is not None and self._timed(span)):
+        if span is not None and (moment is None or not self._is_timed(span)):
             return Ground("text", span)
         if not self.english:
             return self._unread(text)
@@ -182,11 +182,6 @@ class Question:
                 return Ground("text", match.span())
         return None
 
-    def _code(self, text: str) -> Ground | None:
-        """Where an identifier stands, which is said as a whole or not at all."""
-        span = find_whole_code(text, self.text)
-        return Ground("text", span) if span is not None else self._unread(text)
-
     def _has_part(self, text: str) -> bool:
         """Whether a number that a text holds is said by itself, or both ends of a range are."""
         if _RANGE.fullmatch(text.strip()):
@@ -195,7 +190,7 @@ class Question:
         text_numbers = {float(digits) for digits in re.findall(r"\d{3,}", text)}
         return any(amount.value in text_numbers for amount in self.amounts)
 
-    def _timed(self, span: Span) -> bool:
+    def _is_timed(self, span: Span) -> bool:
         """Whether a time of day is said there, of which "pm" may be a part that the value lacks."""
         return any(
             clock.span[0] < span[1] and span[0] < clock.span[1] < span[1] + 6 for clock in self.moments.clocks
@@ -203,46 +198,17 @@ class Question:
 
     # ------------------------------------------------------------ words
     @cached_property
-    def _line(self) -> str:
-        return " " + " ".join(word.form for word in self.words) + " "
+    def _forms(self) -> tuple[str, list[int]]:
+        """The forms of the words in one line, and where each begins in it."""
+        return _join([word.form for word in self.words], " ")
 
     @cached_property
-    def _starts(self) -> list[int]:
-        starts, offset = [], 0
-        for word in self.words:
-            starts.append(offset)
-            offset += len(word.form) + 1
-        return starts
-
-    @cached_property
-    def _compact(self) -> tuple[str, list[int]]:
+    def _letters(self) -> tuple[str, list[int]]:
         """The words without anything between them, and where each begins."""
-        starts, offset = [], 0
-        for word in self.words:
-            starts.append(offset)
-            offset += len(word.plain)
-        return "".join(word.plain for word in self.words), starts
-
-    @cached_property
-    def _families(self) -> dict[str, list[Word]]:
-        """The words by their first four characters, few of each."""
-        families: dict[str, list[Word]] = {}
-        seen = set()
-        for word in self.words:
-            if word.form not in seen:
-                seen.add(word.form)
-                family = families.setdefault(word.form[:4], [])
-                if len(family) < _MAX_KINDRED_WORDS:
-                    family.append(word)
-        return families
+        return _join([word.plain for word in self.words], "")
 
     def _span(self, first: int, last: int) -> Span:
         return (self.words[first].span[0], self.words[last].span[1])
-
-    @cached_property
-    def _at(self) -> dict[str, int]:
-        """Where each form stands first."""
-        return {word.form: index for index, word in reversed([*enumerate(self.words)])}
 
     @cached_property
     def _dotted(self) -> dict[str, Span]:
@@ -254,29 +220,23 @@ class Question:
 
     def _find(self, forms: Sequence[str]) -> Span | None:
         """Where words stand behind one another."""
-        if len(forms) == 1:
-            index = self._at.get(forms[0])
-            return self._dotted.get(forms[0]) if index is None else self.words[index].span
-        offset = self._line.find(f" {' '.join(forms)} ") if forms else -1
+        line, starts = self._forms
+        offset = line.find(f" {' '.join(forms)} ") if any(forms) else -1
         if offset < 0:
-            return None
-        first = bisect_right(self._starts, offset) - 1
+            return self._dotted.get(forms[0]) if len(forms) == 1 else None
+        first = bisect_right(starts, offset + 1) - 1
         return self._span(first, first + len(forms) - 1)
 
     def _verbatim(self, value_words: Sequence[Word]) -> Span | None:
         """Where a value's words stand, however they are divided."""
         if (span := self._find([word.form for word in value_words])) is not None:
             return span
-        compact, (line, starts) = "".join(word.plain for word in value_words), self._compact
+        compact, (line, starts) = "".join(word.plain for word in value_words), self._letters
         offset = line.find(compact) if len(compact) >= _MIN_JOINED_CHARACTERS else -1
         if offset < 0:
             return None
         first, last = (bisect_right(starts, position) - 1 for position in (offset, offset + len(compact) - 1))
-        is_numbered = (
-            any(c.isdecimal() for c in compact)
-            and len(value_words) < _MIN_JOINED_CHARACTERS
-            and compact[:1].isalpha()
-        )
+        is_numbered = len(value_words) < _MIN_JOINED_CHARACTERS and re.search(r"^[^\W\d_].*\d", compact)
         ends = self.words[last].plain == compact[starts[last] - offset :]
         is_inside = first == last and len(compact) > _MIN_JOINED_CHARACTERS and not is_numbered
         return self._span(first, last) if (starts[first] == offset and ends) or is_inside else None
@@ -291,8 +251,8 @@ class Question:
             return next((amount.span for amount in self.amounts if amount.value == int(word.form)), None)
         relatives = (
             candidate.span
-            for candidate in self._families.get(word.form[:4], ())
-            if are_related_forms(candidate.form, word.form)
+            for candidate in self.words
+            if candidate.form[:4] == word.form[:4] and are_related_forms(candidate.form, word.form)
         )
         return next(relatives, None) or self._alias((word.form,))
 
@@ -333,31 +293,20 @@ class Question:
 
     def _initials(self, text: str, value_words: Sequence[Word]) -> Span | None:
         """Where a name stands in short (LA, KLIA, ATL), or what a short name stands for."""
-        name = "".join(word.plain for word in value_words)
-        short = "".join(word.plain[:1] for word in value_words)
+        name, first = "".join(word.plain for word in value_words), "".join(w.plain[:1] for w in value_words)
         if len(value_words) > 1 or (name.isalpha() and len(name) > 5):
-            for capital in self._capitals:
-                if (
-                    len(short) > 1
-                    and capital.plain.startswith(short)
-                    and len(capital.plain) <= len(short) + 2
-                ):
-                    return capital.span
-                if len(capital.plain) == 3 and _is_abbreviation(capital.plain, name):
-                    return capital.span
-            return None
-        short = value_words[0].plain
-        if not (2 <= len(short) <= 5 and text.strip().isupper() and short.isalpha()):
-            return None
-        named, letters = self._begins
-        offset = letters.find(short)
-        for _ in range(_MAX_KINDRED_WORDS):
-            if offset < 0:
-                break
-            run = named[offset : offset + len(short)]
-            if all(self.text[word.span[0]].isupper() for word in run):
-                return (run[0].span[0], run[-1].span[1])
-            offset = letters.find(short, offset + 1)
+            for word in self._capitals:
+                begins = len(first) > 1 and word.plain.startswith(first)
+                is_initials = begins and len(word.plain) <= len(first) + 2
+                abbreviates = word.plain[0] == name[:1] and is_subsequence(word.plain, name)
+                if is_initials or (len(word.plain) == 3 and abbreviates):
+                    return word.span
+        elif 2 <= len(name) <= 5 and name.isalpha() and text.strip().isupper():
+            named, letters = self._begins
+            for match in islice(re.finditer(f"(?={name})", letters), _MAX_KINDRED_WORDS):
+                run = named[match.start() : match.start() + len(name)]
+                if all(self.text[word.span[0]].isupper() for word in run):
+                    return (run[0].span[0], run[-1].span[1])
         return None
 
     @cached_property
@@ -463,17 +412,13 @@ class Question:
         return Ground("unread", sure=False)
 
 
+def _join(texts: Sequence[str], between: str) -> tuple[str, list[int]]:
+    """Texts in one line, with what parts them around each, and where each begins."""
+    starts = accumulate((len(text) + len(between) for text in texts), initial=len(between))
+    return f"{between}{between.join(texts)}{between}", [*starts][:-1]
+
+
 @lru_cache(maxsize=2)
 def read_question(text: str) -> Question:
     """A question, read once for all that ask what it says."""
     return Question(text)
-
-
-def _is_abbreviation(short: str, name: str) -> bool:
-    """Whether a name begins like its short form, whose letters stand in it in this order.
-
-    >>> _is_abbreviation("phl", "philadelphia"), _is_abbreviation("lax", "losangeles")
-    (True, False)
-    """
-    remaining = iter(name)
-    return name[:1] == short[:1] and all(letter in remaining for letter in short)

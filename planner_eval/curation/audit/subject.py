@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -138,21 +139,16 @@ def read_open_values(record: Record, plan: Plan) -> OpenValues:
     fields: Mapping[str, Any] = record.fields
     if hasattr(record.source, "category"):
         by_tool = calls_by_tool(record.source.extra.get("ground_truth")) or []
-        if [name for name, _ in by_tool] != [call.name for call in plan.calls] or not all(
-            isinstance(values, list) for _, arguments in by_tool for values in arguments.values()
-        ):
-            return OpenValues()
-        try:
-            fields = expand_calls(by_tool).fields
-        except ParseError:
-            return OpenValues()
+        values = [values for _, arguments in by_tool for values in arguments.values()]
+        fields = {}
+        if [name for name, _ in by_tool] == [call.name for call in plan.calls]:
+            with suppress(ParseError):
+                fields = expand_calls(by_tool).fields if all(isinstance(v, list) for v in values) else {}
         ids = {f"c{number}": call.id for number, call in enumerate(plan.calls, 1)}
         fields = {kind: {ids.get(key, key): value for key, value in by_call.items()}
                   for kind, by_call in fields.items()}  # fmt: skip
-    accepted, omittable = fields.get("accepted"), fields.get("omittable")
-    return OpenValues(
-        accepted if isinstance(accepted, dict) else {}, omittable if isinstance(omittable, dict) else {}
-    )
+    kinds = (fields.get(kind) for kind in OpenValues._fields)
+    return OpenValues(*(kind if isinstance(kind, dict) else {} for kind in kinds))
 
 
 def drop_blank_arguments(plan: Plan, open_values: OpenValues) -> Plan:
@@ -173,25 +169,22 @@ def drop_blank_arguments(plan: Plan, open_values: OpenValues) -> Plan:
 
 
 def _drop_blanks(call: Call, open_values: OpenValues) -> Call:
+    accepted = open_values.accepted.get(call.id) or {}
     remaining = [
         ((name, shortest), span)
         for (name, value), span in zip_longest(call.arguments, call.spans)
-        if (shortest := _drop_members(value, open_values, call.id, name)) not in ("", None, [""])
+        if (shortest := _drop_members(value, accepted.get(name))) not in ("", None, [""])
         or not open_values.is_omittable(call.id, name)
     ]
     spans = tuple(span for _, span in remaining) if call.spans else ()
     return replace(call, arguments=tuple(argument for argument, _ in remaining), spans=spans)
 
 
-def _drop_members(value: Value, open_values: OpenValues, call: str, name: str) -> Value:
+def _drop_members(value: Value, accepted: Any) -> Value:
     """An object without the members that gold lets be left out: the smallest accepted one within it."""
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not isinstance(accepted, list):
         return value
-    accepted = (open_values.accepted.get(call) or {}).get(name)
-    parts = [
-        other for other in (accepted if isinstance(accepted, list) else [])
-        if isinstance(other, dict) and all(key in value and value[key] == item for key, item in other.items())
-    ]  # fmt: skip
+    parts = [other for other in accepted if isinstance(other, dict) and other.items() <= value.items()]
     return min([value, *parts], key=len)
 
 
@@ -275,16 +268,10 @@ def _find_excluded_values(
 ) -> Iterator[GoldFinding]:
     call = plan.calls[position]
     for value in values:
-        arguments = tuple((key, value if key == name else other) for key, other in call.arguments)
-        changed = replace(call, arguments=arguments, spans=())
-        calls = tuple(changed if index == position else other for index, other in enumerate(plan.calls))
-        for finding in check_plan(replace(plan, calls=calls), catalog, hints=False):
+        alone = Plan((replace(call, arguments=((name, value),), spans=()),))
+        for finding in check_plan(alone, catalog, hints=False):
             sure = _CONFIDENCE_BY_CODE.get(finding.code)
-            if (
-                (finding.call, finding.argument) == (position, name)
-                and sure
-                and finding.code not in own_codes
-            ):
+            if finding.argument == name and sure and finding.code not in own_codes:
                 message = f"gold accepts {shorten(repr(value), 40)} as well: {finding.message}"
                 yield GoldFinding("gold.accepted", message, sure, position, name)
                 break

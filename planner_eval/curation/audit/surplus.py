@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import format_count, shorten, text_hash
-from planner_eval.catalogs.catalog import Catalog
+from planner_eval.base.text import format_count, one_line_json, shorten, text_hash
+from planner_eval.catalogs.check import find_tool
 from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.curation.audit.words import is_readable, words
@@ -22,7 +21,7 @@ from planner_eval.execution.program import producers
 from planner_eval.execution.terms import SymbolicRun, symbolic
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.graph import blocked_positions, circles
-from planner_eval.plan.model import Call, Plan, Ref, Unresolved
+from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, is_dependent
 from planner_eval.reading.files.context import question_template
 from planner_eval.results.findings import Confidence, GoldFinding
 
@@ -185,9 +184,10 @@ def _format_calls(plan: Plan, positions: Sequence[int]) -> str:
     if len(positions) == 1:
         return _format_call(plan, positions[0])
     numbers = [str(position + 1) for position in positions]
-    shown_numbers = numbers if len(numbers) < 6 else [*numbers[:4], format_count(len(numbers) - 4, "more")]
+    if len(numbers) > 5:
+        numbers[4:] = [format_count(len(numbers) - 4, "more")]
     tool = shorten(plan.calls[positions[0]].tool, _WIDTH)
-    return f"calls {', '.join(shown_numbers[:-1])} and {shown_numbers[-1]} ({tool})"
+    return f"calls {', '.join(numbers[:-1])} and {numbers[-1]} ({tool})"
 
 
 # ----------------------------------------------------------------------
@@ -211,17 +211,12 @@ class ShapeSummary(NamedTuple):
     bare: str
 
 
-class _QuestionGroup:
-    """Records of one question, up to values: their places, names and shapes."""
+class _Item(NamedTuple):
+    """A record of a group of one question, up to values: its place, name and shape."""
 
-    def __init__(self) -> None:
-        self.items: list[tuple[int, str, str]] = []
-        self.english = True
-
-    def add(self, number: int, record: str, question: str, shape: str) -> None:
-        if self.english and self.items and self.items[0][2] != shape:
-            self.english = is_readable([*words(question)])
-        self.items.append((number, record, shape))
+    number: int
+    record: str
+    shape: str
 
 
 class TwinFinder:
@@ -246,8 +241,8 @@ class TwinFinder:
     def __init__(self) -> None:
         self._shapes = EquivalenceClasses(values=False)
         self._sketches: dict[str, ShapeSummary] = {}
-        self._groups: dict[tuple[str, str], _QuestionGroup] = {}
-        self._last_tools: tuple[Catalog | None, str] = (None, "")
+        self._groups: dict[tuple[str, str], list[_Item]] = {}
+        self._foreign: set[tuple[str, str]] = set()
 
     def add(self, number: int, subject: AuditedRecord) -> None:
         """Look at one more record, if it asks something; `number` is its position."""
@@ -256,22 +251,18 @@ class TwinFinder:
         shape = self._shapes.of(subject.plan)
         if shape not in self._sketches:
             self._sketches[shape] = self._sketch(subject.plan, shape)
-        key = text_hash(question_template(subject.query)), self._tools(subject.catalog)
-        group = self._groups.setdefault(key, _QuestionGroup())
-        group.add(number, subject.record, subject.query, shape)
+        tools = subject.catalog.tools if subject.catalog is not None else ()
+        names = sorted((tool.app or "", tool.name) for tool in tools)  # those on offer
+        key = text_hash(question_template(subject.query)), text_hash(repr(names))
+        group = self._groups.setdefault(key, [])
+        if group and group[0].shape != shape and not is_readable([*words(subject.query)]):
+            self._foreign.add(key)
+        group.append(_Item(number, subject.record, shape))
 
     def found(self) -> Iterator[tuple[int, GoldFinding]]:
         """The findings, each with the number of its record."""
-        for group in self._groups.values():
-            yield from _find_odd_plans(group, self._sketches)
-
-    def _tools(self, catalog: Catalog | None) -> str:
-        """What tells the tools on offer apart; records of one catalog mostly follow one another."""
-        if catalog is not self._last_tools[0]:
-            tools = catalog.tools if catalog is not None else ()
-            names = repr(sorted((tool.app or "", tool.name) for tool in tools))
-            self._last_tools = catalog, text_hash(names)
-        return self._last_tools[1]
+        for key, group in self._groups.items():
+            yield from _find_odd_plans(group, self._sketches, english=key not in self._foreign)
 
     def _sketch(self, plan: Plan, shape: str) -> ShapeSummary:
         tools = tuple(call.tool for call in plan.calls)
@@ -284,48 +275,42 @@ class TwinFinder:
 
 
 def _find_odd_plans(
-    group: _QuestionGroup, sketches: Mapping[str, ShapeSummary]
+    group: Sequence[_Item], sketches: Mapping[str, ShapeSummary], *, english: bool
 ) -> Iterator[tuple[int, GoldFinding]]:
-    counts = Counter(shape for _, _, shape in group.items)
+    counts = Counter(item.shape for item in group)
     if len(counts) < 2:
         return
-    total = len(group.items)
     (first, most), (_, second) = counts.most_common(2)
-    usual = first if most > second and 2 * most > total else None
-    agree = usual is not None and most >= 3 and 4 * most >= 3 * total
-    confidence: Confidence = "medium" if agree and group.english else "low"
-    messages: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for number, _, shape in group.items:
-        if shape == usual:
-            continue
-        if shape not in messages:  # once a shape, however many have it
-            messages[shape] = _format_message(group, shape, usual, counts, sketches)
-        message, names = messages[shape]
-        yield number, GoldFinding("gold.twin", message, confidence, None, None, names)
+    usual = first if most > second and 2 * most > len(group) else None
+    agree = usual is not None and most >= 3 and 4 * most >= 3 * len(group)
+    confidence: Confidence = "medium" if agree and english else "low"
+    messages = {  # once a shape, however many have it
+        shape: _format_message(group, shape, usual, counts, sketches) for shape in counts if shape != usual
+    }
+    for number, _, shape in group:
+        if shape != usual:
+            message, names = messages[shape]
+            yield number, GoldFinding("gold.twin", message, confidence, None, None, names)
 
 
 def _format_message(
-    group: _QuestionGroup,
+    group: Sequence[_Item],
     shape: str,
     usual: str | None,
     counts: Counter[str],
     sketches: Mapping[str, ShapeSummary],
 ) -> tuple[str, tuple[str, ...]]:
     """What is told of the records of a shape, and the first of those that they differ from."""
-    other_items = ((name, its) for _, name, its in group.items if (its == usual if usual else its != shape))
-    few = tuple(islice(other_items, MAX_NAMED_RECORDS))
-    count = counts[usual] if usual else len(group.items) - counts[shape]
-    names = tuple(name for name, _ in few)
-    what = f"{', '.join(names)}{', …' if count > MAX_NAMED_RECORDS else ''}"
-    if usual is None and len(counts) > 2:
-        shapes = format_count(len(counts), "shape")
-        return f"the question matches {what}, up to values; their plans have {shapes}", names
-    usual_text, odd_text = _describe_difference(sketches[few[0][1]], sketches[shape])
-    whose = "whose plans make" if count > 1 else "whose plan makes"
-    return (
-        f"the question matches {what}, up to values, {whose} {usual_text}; this one makes {odd_text}",
-        names,
+    differing = [item for item in group if (item.shape == usual if usual else item.shape != shape)]
+    names = tuple(item.record for item in differing[:MAX_NAMED_RECORDS])
+    what = (
+        f"the question matches {', '.join(names)}{', …' if len(differing) > len(names) else ''}, up to values"
     )
+    if usual is None and len(counts) > 2:
+        return f"{what}; their plans have {format_count(len(counts), 'shape')}", names
+    usual_text, odd_text = _describe_difference(sketches[differing[0].shape], sketches[shape])
+    whose = "whose plans make" if len(differing) > 1 else "whose plan makes"
+    return f"{what}, {whose} {usual_text}; this one makes {odd_text}", names
 
 
 def _describe_difference(usual: ShapeSummary, odd: ShapeSummary) -> tuple[str, str]:
@@ -343,3 +328,98 @@ def _format_tools(tools: Sequence[str]) -> str:
     if not tools:
         return "none at all"
     return shorten(", ".join(tools[:6]), 120) + (f" and {len(tools) - 6} more" if len(tools) > 6 else "")
+
+
+# ----------------------------------------------------------------------
+# Records of one question and the same tools whose gold accepts other values.
+DISAGREEMENT_CODES = ("gold.disagreeing",)
+
+
+class _Accepted(NamedTuple):
+    """What a record accepts: of each call its arguments, each with the values that are right.
+
+    A value's key is without regard to case and blanks.
+    """
+
+    number: int
+    record: str
+    tool: str
+    calls: tuple[dict[str, dict[str, str]], ...]
+
+
+class DisagreementFinder:
+    """Holds records of one question beside each other, and remembers what each accepts.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> finder = DisagreementFinder()
+    >>> for number, city in enumerate(("Rome", "Roma")):
+    ...     finder.add(number, AuditedRecord(f"q{number}", parse(f"book(city='{city}')"), "A room in Rome"))
+    >>> for _, finding in finder.found(): print(finding.message)
+    city of book is "Rome" here and "Roma" in q1, of the same question
+    city of book is "Roma" here and "Rome" in q0, of the same question
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[Any, ...], list[_Accepted]] = {}
+
+    def add(self, number: int, subject: AuditedRecord) -> None:
+        """Look at one more record; `number` is its position."""
+        if subject.query is None or len({call.tool for call in subject.plan.calls}) != 1:
+            return  # of several tools one may return what another is given
+        calls = subject.plan.calls
+        declared = repr([find_tool(call, subject.catalog) for call in calls] if subject.catalog else None)
+        key = (
+            declared,
+            " ".join((subject.said or subject.query).split()).casefold(),
+            *(call.tool for call in calls),
+        )
+        accepted = tuple(
+            {name: _spell_all(value, call.id, name, subject) for name, value in call.arguments}
+            for call in calls
+            if not any(is_dependent(value) for _, value in call.arguments)
+        )
+        if len(accepted) == len(calls):
+            self._groups.setdefault(key, []).append(
+                _Accepted(number, subject.record, calls[0].tool, accepted)
+            )
+
+    def found(self) -> Iterator[tuple[int, GoldFinding]]:
+        """The findings, each with the number of its record, held against the first that differs."""
+        for group in self._groups.values():
+            distinct = {repr(record.calls): record for record in reversed(group)}
+            others = sorted(distinct.values(), key=lambda record: record.number)
+            for record in group:
+                findings = (_compare(record, other) for other in others)
+                if (finding := next(filter(None, findings), None)) is not None:
+                    yield record.number, finding
+
+
+def _spell_all(value: Value, call: str, name: str, subject: AuditedRecord) -> dict[str, str]:
+    """All values of an argument that are right, as they are written, by what tells them apart."""
+    values = [value]
+    if subject.open_values is not None:
+        values += subject.open_values.values(call, name)
+        values += [""] if subject.open_values.is_omittable(call, name) else []
+    numbers = (int(v) if isinstance(v, float) and v.is_integer() else v for v in values)
+    texts = [one_line_json(v, 500) for v in numbers]
+    return {" ".join(text.split()).casefold(): text for text in reversed(texts)}
+
+
+def _compare(record: _Accepted, other: _Accepted) -> GoldFinding | None:
+    """In what two records of one question differ: an argument of which they accept other values."""
+    for position, (call, other_call) in enumerate(zip(record.calls, other.calls, strict=True)):
+        for name, values in call.items():
+            other_values = other_call.get(name)
+            if other_values is None or values.keys() == other_values.keys():
+                continue
+            here, there = _first_beyond(values, other_values), _first_beyond(other_values, values)
+            verb = "is" if values.keys().isdisjoint(other_values) else "accepts"
+            comparison = f"{here} here and {there} in {other.record}"
+            message = f"{name} of {record.tool} {verb} {comparison}, of the same question"
+            return GoldFinding("gold.disagreeing", message, "medium", position, name, (other.record,))
+    return None
+
+
+def _first_beyond(values: dict[str, str], other_values: dict[str, str]) -> str:
+    """A value that only one of two records accepts."""
+    return values[min(values.keys() - other_values.keys())] if values.keys() - other_values else "no more"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import exp, log
@@ -12,14 +13,13 @@ from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.sources import Source, short_names
-from planner_eval.catalogs.catalog import Catalog
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import make_patch
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
-from planner_eval.comparison.policy.values import normalise_number, number_of
+from planner_eval.comparison.policy.values import Rule
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.models.predict.folder import RUN_KIND, read_run_answers, run_of_answers
-from planner_eval.plan.model import Plan, Value, map_leaves
+from planner_eval.plan.model import Plan
 from planner_eval.reading.files.context import ROWS_FILE
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import pair, prefix_ids_by_file, warn_doubtful_pairing
@@ -116,6 +116,8 @@ def weighted_share(record: Mapping[str, int], plan: int, accuracies: Mapping[str
 # ----------------------------------------------------------------------
 # Models that agree with one another and not with gold: where several give one plan, gold may be wrong.
 CODES = ("gold.outvoted", "gold.outvoted_type")
+_READS_NUMBERS = Policy(rules=(Rule(compare=("numbers",)),), names="loose")
+"""By which a text that says a number is that number."""
 MIN_MODELS, MIN_SHARE = 3, 0.5
 """A plan of so many models, and of this share of all by their weights, is more than a chance."""
 
@@ -211,7 +213,6 @@ def count_votes(
     answers: Sequence[Answer],
     policy: Policy = DEFAULT_POLICY,
     right: Sequence[tuple[Plan, Terms]] = (),
-    catalog: Catalog | None = None,
 ) -> OutvotedGold | None:
     """The votes on a record; None where fewer than two runs gave a plan.
 
@@ -224,19 +225,14 @@ def count_votes(
         answers: What the runs said.
         policy: How values compare.
         right: What the record says is as right: its plans with what they leave open.
-        catalog: The tools, by whose names those are read that a model wrote with other signs.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> answers = [Answer(name, parse("math_add(x=1)"), name) for name in "ab"]
     >>> count_votes(parse("math.add(x=1)"), answers).votes
     {'': 0, 'a': 0, 'b': 0}
     """
-    names = _tool_names(gold, catalog)
-    usable_answers = [
-        answer._replace(plan=_rename_tools(answer.plan, names))
-        for answer in answers
-        if answer.plan is not None and answer.plan.calls
-    ]
+    policy = replace(policy, names="loose")  # math.add and math_add are one to many models
+    usable_answers = [answer for answer in answers if answer.plan is not None and answer.plan.calls]
     if len(usable_answers) < 2:
         return None
     camps = group_answers(usable_answers, policy)
@@ -259,7 +255,7 @@ def count_votes(
     listed = ", ".join(runs[:4]) + (", …" if len(runs) > 4 else "")
     nearest, terms = right[0] if right else (gold, None)
     difference = _describe_difference(against.plan, nearest, policy, terms)
-    code = CODES[_differs_in_types_only(against.plan, gold)]
+    code = CODES[_are_equal(against.plan, gold, _READS_NUMBERS)]
     operations = tuple(make_patch(diff(gold, against.plan, policy))["operations"])
     message = f"{who} agree on a plan that differs from gold: {difference} ({listed})"
     return OutvotedGold(votes, 1, code, message, operations)
@@ -269,59 +265,20 @@ class OutvotedFinder:
     """Votes on the records of a set, each weighed by how far its model agrees with the others elsewhere."""
 
     def __init__(self) -> None:
-        self._records: list[tuple[int, OutvotedGold]] = []
+        self._records: dict[int, OutvotedGold] = {}
 
     def add(self, number: int, subject: AuditedRecord) -> None:
         """Look at one more record; `number` is its position."""
-        if len(subject.answers) > 1:
-            counted = count_votes(subject.plan, subject.answers, right=subject.right, catalog=subject.catalog)
-            if counted is not None:
-                self._records.append((number, counted))
+        counted = count_votes(subject.plan, subject.answers, right=subject.right)
+        if counted is not None:
+            self._records[number] = counted
 
     def found(self) -> Iterator[tuple[int, GoldFinding]]:
         """The findings, each with the number of its record."""
-        accuracies = estimate_accuracies([counted.votes for _, counted in self._records])
-        for number, counted in self._records:
+        accuracies = estimate_accuracies([counted.votes for counted in self._records.values()])
+        for number, counted in self._records.items():
             if (finding := counted.finding(accuracies)) is not None:
                 yield number, finding
-
-
-def _tool_names(gold: Plan, catalog: Catalog | None) -> dict[str, str]:
-    """The names of tools without ``.`` and ``_``: ``math.add`` and ``math_add`` are one to many models."""
-    names: dict[str, str] = {}
-    for name in (*(tool.name for tool in (catalog.tools if catalog else ())), *(c.name for c in gold.calls)):
-        plain = _plain_name(name)
-        names[plain] = name if names.get(plain, name) == name else ""
-    return names
-
-
-def _plain_name(name: str) -> str:
-    return name.replace(".", "").replace("_", "")
-
-
-def _rename_tools(plan: Plan, names: Mapping[str, str]) -> Plan:
-    if all(call.name in names.values() for call in plan.calls):
-        return plan
-    return replace(
-        plan, calls=tuple(replace(c, name=names.get(_plain_name(c.name)) or c.name) for c in plan.calls)
-    )
-
-
-def _differs_in_types_only(plan: Plan, gold: Plan) -> bool:
-    """Whether two plans are one but for texts that say a number, or the other way."""
-
-    def spell(other: Plan) -> list[tuple[str, list[tuple[str, str]]]]:
-        return sorted(
-            (c.tool, sorted((name, repr(map_leaves(_read_number, value))) for name, value in c.arguments))
-            for c in other.calls
-        )
-
-    return spell(plan) == spell(gold)
-
-
-def _read_number(value: Value) -> Value:
-    number = number_of(normalise_number(value))
-    return value if number is None else number
 
 
 def _are_equal(plan: Plan, other: Plan, policy: Policy) -> bool:
@@ -338,8 +295,10 @@ def _is_right(plan: Plan, gold: Plan, policy: Policy, right: Sequence[tuple[Plan
 
 def _describe_difference(plan: Plan, gold: Plan, policy: Policy, terms: Terms | None) -> str:
     """In what a plan differs from all that is right: the first root, told with the plans' own names."""
-    plan_tools = sorted(call.tool for call in plan.calls)
-    gold_tools = sorted(call.tool for call in gold.calls)
+    plan_tools, gold_tools = (
+        sorted(call.tool.replace(".", "").replace("_", "") for call in compared.calls)
+        for compared in (plan, gold)
+    )
     if plan_tools != gold_tools:
         return f"{_format_tools(plan)} instead of {_format_tools(gold)}"
     roots = (diff(plan, gold, policy) if terms is None else diff(plan, gold, policy, terms)).roots
@@ -381,30 +340,30 @@ class Votes:
 
     def __init__(self, runs: Any, source: Source) -> None:
         golds = source.file or PlanFile(source.name, tuple(source.records), True)
-        self._runs = [_Voter(name, _read_predictions(name, run), golds) for name, run in _name_runs(runs)]
+        self._voters = [_Voter(name, _read_predictions(name, run), golds) for name, run in _name_runs(runs)]
 
     def of(self, record: Record) -> tuple[Answer, ...]:
         """What the runs said to a record; those that said nothing to it are left out."""
-        return tuple(answer for voter in self._runs if (answer := voter.of(record)) is not None)
+        return tuple(answer for voter in self._voters if (answer := voter.of(record)) is not None)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """How many records each run answers, and what is in doubt, in words."""
-        return tuple(note for voter in self._runs for note in voter.notes)
+        return tuple(note for voter in self._voters for note in voter.notes())
 
 
 class _Voter:
     """One run's predictions, beside the records in their order."""
 
     def __init__(self, name: str, predictions: _Predictions, golds: PlanFile) -> None:
-        self._name, self._given = name, predictions
+        self._name, self._predictions = name, predictions
         pred, right = prefix_ids_by_file(predictions.file, golds)
         try:
             pairing = pair(pred, right)
         except PairingError as error:
             why = str(error).partition(". --")[0]
             raise InputError(f"the run {name} has no answers for {golds.name}: {why}") from None
-        self._doubts = tuple(doubt.partition(": --pair")[0] for doubt in warn_doubtful_pairing(pred, right))
+        self._doubts = [doubt.partition(": --pair")[0] for doubt in warn_doubtful_pairing(pred, right)]
         self._pairs = iter(pairing.pairs)
         self._next = next(self._pairs, (None, None))
         self._said = self._unread = 0
@@ -416,29 +375,25 @@ class _Voter:
         self._next = next(self._pairs, (None, None))
         if pred is None:
             return None
+        plan, named = self._plan(pred), pred.fields.get("model")
         self._said += 1
-        plan = self._plan(pred)
         self._unread += plan is None
-        named = pred.fields.get("model")
-        return Answer(
-            self._name, plan, self._given.model or (named if isinstance(named, str) else self._name)
-        )
+        model = self._predictions.model or (named if isinstance(named, str) else self._name)
+        return Answer(self._name, plan, model)
 
     def _plan(self, record: Record) -> Plan | None:
-        how = self._given.reading
-        options = {"dialect": how.dialect, "compute": how.compute}
+        reading = self._predictions.reading
+        options = {"dialect": reading.dialect, "compute": reading.compute}
         try:
             return read_answer(record, **options)
         except ParseError as error:
-            return None if how.repair is False else read_repaired_plan(record, error, **options)
+            return None if reading.repair is False else read_repaired_plan(record, error, **options)
 
-    @property
     def notes(self) -> Iterator[str]:
-        model = f", by {self._given.model}" if self._given.model else ""
+        model = f", by {self._predictions.model}" if self._predictions.model else ""
         unread = f", {self._unread:,} of them unreadable, not counted" if self._unread else ""
         yield f"run {self._name}{model}: {format_count(self._said, 'record')} answered{unread}"
-        for doubt in self._doubts:
-            yield f"run {self._name}: {doubt}"
+        yield from (f"run {self._name}: {doubt}" for doubt in self._doubts)
 
 
 def _name_runs(runs: Any) -> list[tuple[str, Any]]:
@@ -459,9 +414,9 @@ def _name_runs(runs: Any) -> list[tuple[str, Any]]:
             "them by name"
         )
     paths = [os.fspath(run) if isinstance(run, (str, os.PathLike)) else None for run in runs]
-    real_paths = [os.path.realpath(path) for path in paths if path is not None]
-    for index, path in enumerate(real_paths):
-        if path in real_paths[:index]:
+    real_paths = Counter(os.path.realpath(path) for path in paths if path is not None)
+    for path, count in real_paths.items():
+        if count > 1:
             raise InputError(f"the run {path} is named twice: name it once")
     names = short_names([path or str(number) for number, path in enumerate(paths, 1)])
     return list(zip(names, runs, strict=True))
@@ -481,13 +436,13 @@ def _read_predictions(name: str, run: Any) -> _Predictions:
     if not is_run(path):
         return _read_prediction_file(path, DEFAULT_READING)
     kind = open_run(path).kind or "score"
-    if kind == RUN_KIND:
-        return _read_prediction_file(os.path.join(path, ROWS_FILE), DEFAULT_READING)
-    if kind != "score":
+    if kind not in (RUN_KIND, "score"):
         raise InputError(
             f"{path} is a run of {kind}: expected a run of predict or score, or a file of predictions"
         )
-    return _read_scored_predictions(path)
+    if kind == "score":
+        return _read_scored_predictions(path)
+    return _read_prediction_file(os.path.join(path, ROWS_FILE), DEFAULT_READING)
 
 
 def _read_scored_predictions(path: str) -> _Predictions:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 from unicodedata import combining, normalize
@@ -16,6 +16,7 @@ from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import read
 from planner_eval.base.text import count_shared_letters, differing_letters, is_swap
+from planner_eval.comparison.policy.values import normalise_number
 
 TABLES: dict[str, Any] = tomllib.loads(read("data/english.toml"))
 """Numbers by word, and other tables, by the names that they have there."""
@@ -203,10 +204,9 @@ OPPOSITES: dict[str, str] = TABLES["flag_contraries"]
 _FLAG_FILLER_WORDS = word_set("flag_filler_words")
 """Words of names that say nothing of the matter."""
 _DENIAL_AFTER = re.compile(
-    r"(?: (?:is|are|was|will be))? ?(?:(?:not|isn['’]t|aren['’]t|isnt|won['’]t be)"
+    r"(?i)(?: (?:is|are|was|will be))? ?(?:(?:not|isn['’]t|aren['’]t|isnt|won['’]t be)"
     r" (?:\w{1,12} )?(?:needed|necessary|required|wanted|included|desired|important)|unnecessary)\b"
-    r"| (?:is|are|was|were|be|should|must|will|shall) not\b",
-    re.IGNORECASE,
+    r"| (?:is|are|was|were|be|should|must|will|shall) not\b"
 )
 """What denies the thing before it."""
 _DENIAL_WORDS = word_set("denial_words")
@@ -277,3 +277,18 @@ def is_misspelling(word: str, other: str) -> bool:
         return False
     _, left, right = differing_letters(word, other)
     return max(len(left), len(right)) == 1 or is_swap(left, right)
+
+
+def is_subsequence(short: Iterable[str], long: Iterable[str]) -> bool:
+    """Whether all letters, or words, of one stand in another in their order.
+
+    >>> is_subsequence("phl", "philadelphia"), is_subsequence("lax", "losangeles")
+    (True, False)
+    """
+    remaining = iter(long)
+    return all(item in remaining for item in short)
+
+
+def lookup_key(value: Any) -> Any:
+    """A value as it is looked up in answers: the text of a number is the number."""
+    return normalise_number(value.strip().casefold()) if isinstance(value, str) else value

@@ -10,9 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.base.errors import InputError
 from planner_eval.base.frozen import fast_frozen
-from planner_eval.base.json_files import read_json
+from planner_eval.base.json_files import read_json_reply
 from planner_eval.base.text import format_count, one_line, shorten
 from planner_eval.benchmarks.judging import PromptFile, find_template
 from planner_eval.curation.make.descriptions import describe_plan, phrase_request
@@ -196,40 +196,31 @@ def write_question(task: Made, settings: QuestionSettings) -> Steps:
     description = describe_plan(task)
     talk = opening_messages(task, settings, description)
     tried: list[dict[str, Any]] = []
-    shortcomings: list[QuestionFault] = []
+
+    def refuse(stop: str, code: str, message: str) -> Outcome:
+        error = Failure(code, one_line(message, _MAX_SHOWN_CHARACTERS))
+        return Outcome("", {"tries": tried}, stop=stop, error=error)
+
     for _ in range(settings.tries):
         reply = yield from ask("question", talk)
         text = read_question(reply)
-        shortcomings = _find_reply_faults(reply) or settings.lacks(text, task)
-        attempt: dict[str, Any] = {
-            "text": one_line(text, _MAX_SHOWN_CHARACTERS),
-            "lacks": [lack._asdict() for lack in shortcomings],
-        }
-        tried.append(attempt)
-        if not shortcomings:
+        verdict, faults = None, _find_reply_faults(reply) or settings.lacks(text, task)
+        if not faults:
             verdict = yield from _ask_judge(text, description, settings)
-            if verdict is None:
-                message = "the judge gave no score from 1 to 10 in two attempts"
-                attempt["lacks"] = [QuestionFault("question.unjudged", message)._asdict()]
-                return Outcome(
-                    "", {"tries": tried}, stop="unjudged", error=Failure("question.unjudged", message)
-                )
-            attempt |= verdict._asdict()
-            if verdict.score >= settings.threshold:
-                return Outcome(text, {"score": verdict.score, "tries": tried})
-            shortcomings = [_low_score_fault(verdict, settings.threshold)]
-            attempt["lacks"] = [lack._asdict() for lack in shortcomings]
-        reasons = "\n".join(f"- {one_line(lack.message, _MAX_SHOWN_CHARACTERS)}" for lack in shortcomings)
+            faults = _find_verdict_faults(verdict, settings.threshold)
+        excerpt = one_line(text, _MAX_SHOWN_CHARACTERS)
+        attempt = {"text": excerpt, "lacks": [fault._asdict() for fault in faults]}
+        tried.append(attempt | (verdict._asdict() if verdict is not None else {}))
+        if not faults and verdict is not None:
+            return Outcome(text, {"score": verdict.score, "tries": tried})
+        if faults[0].code == "question.unjudged":
+            return refuse("unjudged", *faults[0])
+        reasons = "\n".join(f"- {one_line(fault.message, _MAX_SHOWN_CHARACTERS)}" for fault in faults)
         retry_prompt = settings.texts.fill("making/again", reasons=reasons)
-        talk += [assistant_message(attempt["text"] or "\u2026"), user_message(retry_prompt)]
-    last_reasons = "; ".join(lack.message for lack in shortcomings)
-    message = f"none of {format_count(len(tried), 'attempt')} passed; the last failed: {last_reasons}"
-    return Outcome(
-        "",
-        {"tries": tried},
-        stop="refused",
-        error=Failure(shortcomings[0].code, one_line(message, _MAX_SHOWN_CHARACTERS)),
-    )
+        talk += [assistant_message(excerpt or "\u2026"), user_message(retry_prompt)]
+    last = "; ".join(fault.message for fault in faults)
+    count = format_count(len(tried), "attempt")
+    return refuse("refused", faults[0].code, f"none of {count} passed; the last failed: {last}")
 
 
 def opening_messages(task: Made, settings: QuestionSettings, description: str) -> list[Message]:
@@ -283,15 +274,10 @@ def read_verdict(reply: Reply) -> Verdict | None:
     >>> [read_verdict(Reply(text)) for text in ("8", '{"score": 11}', '{"score": 9} {"score": 2}')]
     [None, None, None]
     """
-    text = strip_thoughts(reply.text[: _MAX_VERDICT_CHARACTERS + 1]).strip()
+    text = strip_thoughts(reply.text[: _MAX_VERDICT_CHARACTERS + 1])
     if len(reply.text) > _MAX_VERDICT_CHARACTERS or _find_reply_faults(reply):
         return None
-    if text.startswith("```") and text.endswith("```"):
-        text = text[3:-3].removeprefix("json").strip()
-    try:
-        verdict = read_json(text)
-    except PlanevalError:
-        return None
+    verdict = read_json_reply(text)
     score = verdict.get("score") if isinstance(verdict, dict) else None
     if type(score) is not int or not 1 <= score <= 10:
         return None
@@ -305,11 +291,14 @@ def _find_reply_faults(reply: Reply) -> list[QuestionFault]:
     return [] if state is None else [QuestionFault(state.code.replace("answer.", "question."), state.reason)]
 
 
-def _low_score_fault(verdict: Verdict, threshold: int) -> QuestionFault:
+def _find_verdict_faults(verdict: Verdict | None, threshold: int) -> list[QuestionFault]:
+    """Why a verdict does not let a question pass."""
+    if verdict is None:
+        message = "the judge gave no score from 1 to 10 in two attempts"
+        return [QuestionFault("question.unjudged", message)]
     reason = f": {verdict.reason}" if verdict.reason else ""
-    return QuestionFault(
-        "question.poor", f"it was judged {verdict.score} of 10, at least {threshold} is required{reason}"
-    )
+    message = f"it was judged {verdict.score} of 10, at least {threshold} is required{reason}"
+    return [QuestionFault("question.poor", message)] if verdict.score < threshold else []
 
 
 def _ask_judge(

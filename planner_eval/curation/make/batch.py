@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import starmap, zip_longest
+from functools import cached_property
+from itertools import islice
 from random import Random
 from typing import Any, TypeAlias
 
@@ -67,6 +68,7 @@ class MakeOrder:
         templates: Calls and references that the plans are to have, in turn; drawn when there are none.
         fill: Things that no plan touches yet; while there are any, each plan is to touch one.
         steps: What is done with each plan at the end.
+        wished: How many things the file of `fill` has; None without one.
     """
 
     graph: ToolGraph
@@ -78,6 +80,7 @@ class MakeOrder:
     templates: Sequence[tuple[Node, ...]] = ()
     fill: Sequence[Wish] = ()
     steps: Sequence[MakeStep] = ()
+    wished: int | None = None
 
 
 @dataclass
@@ -108,7 +111,6 @@ class PlanMaker:
         self.open = list(order.fill)
         self.filled = self.vain = 0
         self._classes = EquivalenceClasses(literals=order.distinct == "values")
-        self._fillable: dict[tuple[int, str], bool] = {}
 
     def outcomes(self) -> Iterator[Made | Refusal]:
         """A plan, or why there is none, for each attempt; without end where tools are left to call."""
@@ -138,62 +140,53 @@ class PlanMaker:
     # ------------------------------------------------------------ one attempt
     def _lane(self, number: int) -> _PlanInProgress:
         order, random = self.order, Random(f"{self.order.seed}/{number}")
-        lane = _PlanInProgress(number)
         wish = self.open[number % len(self.open)] if self.open else None
         if order.templates:
             nodes: tuple[Node, ...] | Refusal = order.templates[number % len(order.templates)]
         else:
-            nodes = self._drawn(wish, random)
+            nodes = self._draw(wish, random)
         if not isinstance(nodes, Refusal) and self._is_slow(nodes):
             nodes = Refusal(TIMED_OUT_REASON)
         if isinstance(nodes, Refusal):
-            lane.outcome = nodes
-            return lane
+            return _PlanInProgress(number, outcome=nodes)
         forced = (wish.tools[0], wish.parameter) if wish is not None and wish.kind == "parameters" else None
-        lane.nodes, lane.growth = nodes, fill_plan(nodes, order.ground, random, forced)
+        lane = _PlanInProgress(number, nodes, fill_plan(nodes, order.ground, random, forced))
         self._send(lane, None)
         return lane
 
-    def _drawn(self, wish: Wish | None, random: Random) -> tuple[Node, ...] | Refusal:
+    def _draw(self, wish: Wish | None, random: Random) -> tuple[Node, ...] | Refusal:
         """A skeleton and its tools."""
-        order = self.order
-        wishes = (
-            replace(order.wishes, pattern=wish.shape) if wish is not None and wish.shape else order.wishes
-        )
+        wishes, graph = self.order.wishes, self.order.graph
+        if wish is not None and wish.shape:
+            wishes = replace(wishes, pattern=wish.shape)
         draw = draw_skeleton if wishes.pattern is None else draw_patterned_skeleton
-        needs = draw(wishes, order.graph.most_in, random)
+        needs = draw(wishes, graph.most_in, random)
         if needs is None:
             return Refusal("no skeleton meets the bounds")
-        pins = wish.pins(needs, order.graph, random) if wish is not None else None
-        if wish is not None and pins is None:
+        pins = wish.pins(needs, random) if wish is not None else {}
+        if pins is None:
             return Refusal("its skeleton cannot cover what is missing")
         nodes = assign_tools(
-            needs,
-            order.graph,
-            self._is_fillable,
-            random,
-            scope=order.wishes.scope,
-            pins=pins,
-            without=self._slow,
+            needs, graph, self._fillable, random, scope=wishes.scope, pins=pins, without=self._slow
         )
         if nodes is None:
             return Refusal("no tools fit the skeleton")
-        if (
-            order.distinct == "skeleton"
-            and self._classes.of(_plan_without_values(nodes, order.graph)) in self.known
-        ):
+        distinct = self.order.distinct == "skeleton"
+        if distinct and self._classes.of(_plan_without_values(nodes, graph)) in self.known:
             return Refusal("it was made before")
         return nodes
 
-    def _is_fillable(self, tool: int, parameter: Any) -> bool:
-        key = tool, parameter.name
-        if key not in self._fillable:
-            ground = self.order.ground
-            self._fillable[key] = (
-                ground.world is not None
-                or draw_literal(ground.tools[tool], parameter, Random(0), texts=ground.texts) is not NO_VALUE
-            )
-        return self._fillable[key]
+    @cached_property
+    def _fillable(self) -> set[tuple[int, str]]:
+        """The parameters that can be given a value that no call makes, each behind its tool's place."""
+        ground = self.order.ground
+        return {
+            (index, parameter.name)
+            for index, tool in enumerate(ground.tools)
+            for parameter in tool.parameters
+            if ground.world is not None
+            or draw_literal(tool, parameter, Random(0), texts=ground.texts) is not NO_VALUE
+        }
 
     def _send(self, lane: _PlanInProgress, traces: Any) -> None:
         assert lane.growth is not None
@@ -221,42 +214,35 @@ class PlanMaker:
 
         traces = execute_many(plans(), self.box)
         for lane in waiting:
-            if not self._is_slow(lane.nodes):
-                lane_traces = [next(traces) for _ in lane.asked]
+            if self._is_slow(lane.nodes):
+                lane.outcome = Refusal(TIMED_OUT_REASON)
+                [*islice(traces, 0 if self.over else sent[lane.number])]
+            else:
+                lane_traces = [*islice(traces, len(lane.asked))]
                 self._send(lane, lane_traces)
-                self._judge_time(lane, lane_traces)
-                continue
-            lane.outcome = Refusal(TIMED_OUT_REASON)
-            for _ in range(0 if self.over else sent[lane.number]):
-                next(traces)
+                self._judge_time(lane, lane_traces, self.box.limits.seconds)
 
-    def _judge_time(self, lane: _PlanInProgress, traces: Sequence[Trace]) -> None:
+    def _judge_time(self, lane: _PlanInProgress, traces: Sequence[Trace], seconds: float) -> None:
         """Count the attempts in a row that each tool let run out of time."""
         late = isinstance(lane.outcome, Refusal) and lane.outcome.why == TIMEOUT_REASON
-        if not late and not self._late:
-            return
-        for call in (call for trace in traces for call in trace):
+        for call in (call for trace in traces for call in trace if late or self._late):
             if call.status == "ok":
                 self._late.pop(call.tool, None)
             elif late and call.error is not None and call.error.kind == TIMEOUT:
                 self._late[call.tool] += 1
-                if self._late[call.tool] == MAX_TIMEOUTS and self.box is not None:
+                if self._late[call.tool] == MAX_TIMEOUTS:
                     self._slow.add(self.order.graph.positions[call.tool])
-                    self._tell(
-                        f"{call.tool} is not called again: {MAX_TIMEOUTS} of its runs in a row took longer "
-                        "than "
-                        f"{format_seconds(self.box.limits.seconds)}; --timeout SECONDS allows more"
-                    )
+                    took = f"{MAX_TIMEOUTS} of its runs in a row took longer than {format_seconds(seconds)}"
+                    self._tell(f"{call.tool} is not called again: {took}; --timeout SECONDS allows more")
 
     # ------------------------------------------------------------ and its end
     def _finished(self, lane: _PlanInProgress) -> Made | Refusal:
-        growth = lane.outcome
-        if not isinstance(growth, FilledPlan):
-            return growth or Refusal("it produced nothing")
-        outcome = self._judged(lane, growth)
+        if not isinstance(lane.outcome, FilledPlan):
+            return lane.outcome or Refusal("it produced nothing")
+        outcome = self._judged(lane, lane.outcome)
         for step in self.order.steps:
             if isinstance(outcome, Refusal):
-                return outcome
+                break
             outcome = step(outcome)
         if isinstance(outcome, Refusal):
             return outcome
@@ -270,31 +256,32 @@ class PlanMaker:
         return outcome
 
     def _judged(self, lane: _PlanInProgress, result: FilledPlan) -> Made | Refusal:
-        order = self.order
+        order, wishes, values = self.order, self.order.wishes, result.values
         plan = self._answering(result.plan)
-        plan = replace(
-            plan,
-            calls=tuple(starmap(_add_result, zip_longest(plan.calls, result.values, fillvalue=NO_VALUE))),
-        )
-        terms = symbolic(plan, answer="last" if order.wishes.single else "sinks")
+        if values:
+            calls = zip(plan.calls, values, strict=True)
+            plan = replace(
+                plan, calls=tuple(replace(call, result=value, has_result=True) for call, value in calls)
+            )
+        terms = symbolic(plan, answer="last" if wishes.single else "sinks")
         if terms.dead or terms.duplicated:
             return Refusal("the result of a call is unused" if terms.dead else "it makes a call twice")
         doubts = [finding for finding in check_plan(plan, order.graph.catalog) if finding.severity != "info"]
         if doubts:
             return Refusal(f"the catalog rejects it: {doubts[0].code}")
-        tools = choose_offered_tools(
-            plan, order.graph, order.offer, Random(f"{order.seed}/{lane.number}/tools")
-        )
-        notes: dict[str, Any] = {"seed": order.seed, "attempt": lane.number, "shape": shape(plan)}
-        if not order.templates:
-            notes["wanted"] = wanted_figures(order.wishes)
-        if order.wishes.pattern is not None:
-            notes["pattern"] = order.wishes.pattern
-        if order.wishes.scope is not None:
-            notes["scope"] = order.wishes.scope
-        if order.ground.world is not None:
-            notes["world"] = order.ground.world.definition.name
-        return Made("", plan, tools, answer=_final_answer(plan, result.values), notes=notes)
+        random, world = Random(f"{order.seed}/{lane.number}/tools"), order.ground.world
+        tools = choose_offered_tools(plan, order.graph, order.offer, random)
+        notes = {
+            "seed": order.seed,
+            "attempt": lane.number,
+            "shape": shape(plan),
+            "wanted": None if order.templates else wanted_figures(wishes),
+            "pattern": wishes.pattern,
+            "scope": wishes.scope,
+            "world": None if world is None else world.definition.name,
+        }
+        notes = {name: note for name, note in notes.items() if note is not None}
+        return Made("", plan, tools, answer=_final_answer(plan, values), notes=notes)
 
     def _answering(self, plan: Plan) -> Plan:
         """The plan with its answer named, where several calls give it and the catalog does not say so."""
@@ -316,10 +303,6 @@ class PlanMaker:
         filled_count = len(self.open) - len(remaining)
         self.filled, self.open = self.filled + filled_count, remaining
         return filled_count > 0
-
-
-def _add_result(call: Call, value: Any) -> Call:
-    return call if value is NO_VALUE else replace(call, result=value, has_result=True)
 
 
 def _plan_without_values(nodes: Sequence[Node], graph: ToolGraph) -> Plan:

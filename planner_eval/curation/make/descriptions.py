@@ -33,7 +33,7 @@ from planner_eval.plan.structure import sinks
 _MAX_DESCRIPTION_CHARACTERS = 300
 """Characters of a description that are told."""
 
-_MEANINGLESS_NAME = re.compile(r"(?:args?|params?|parameter|input|output|operand|value)_?\d*", re.IGNORECASE)
+_MEANINGLESS_NAME = re.compile(r"(?i)(?:args?|params?|parameter|input|output|operand|value)_?\d*")
 """Names of arguments that say nothing of them."""
 
 
@@ -300,11 +300,7 @@ def _phrase_value(value: Value) -> str:
         return f"({', '.join(f'{format_name(key)} {_phrase_value(item)}' for key, item in value.items())})"
     if isinstance(value, Template):
         return " followed by ".join(_phrase_value(segment) for segment in value.parts)
-    return format_value(value, _phrase_reference)
-
-
-def _phrase_reference(reference: Ref) -> str:
-    return f"what the {_ordinal(reference.call)} gives{_path_suffix(reference.path)}"
+    return format_value(value, lambda ref: f"what the {_ordinal(ref.call)} gives{_path_suffix(ref.path)}")
 
 
 def _ordinal(position: int) -> str:

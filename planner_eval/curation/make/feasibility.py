@@ -17,7 +17,7 @@ from planner_eval.curation.make.skeletons import (
     generate_skeletons,
     meets_wishes,
 )
-from planner_eval.curation.make.tools import Link, Node, Pins, ToolGraph, ToolLink
+from planner_eval.curation.make.tools import Link, Node, ToolGraph, ToolLink
 from planner_eval.curation.make.values import MAX_TEXT_CHARACTERS, NO_VALUE, draw_literal
 
 
@@ -45,34 +45,15 @@ def refuse_unsayable(form: str, wishes: Wishes, graph: ToolGraph, *, runs: bool)
 
 def find_unfillable_tools(graph: ToolGraph, texts: bool) -> list[str]:
     """Why there are tools that cannot be called: a required parameter that nothing has a value for."""
-    lacking = {
-        index: [
-            parameter
-            for parameter in tool.parameters
-            if parameter.required and draw_literal(tool, parameter, Random(0), texts=texts) is NO_VALUE
-        ]
-        for index, tool in enumerate(graph.tools)
-    }
-    called = {index for index, parameters in lacking.items() if not parameters}
-    while more := {  # what calls give may stand where no value can be made
-        index
-        for index, parameters in lacking.items()
-        if index not in called
-        and {parameter.name for parameter in parameters} <= _fed_parameters(graph, called, index)
-    }:
-        called |= more
     return [
-        f"{graph.tools[index].full_name} is left out: {parameter.name} is required, "
-        f"and no value fits {_format_type_limits(graph.tools[index], parameter)}"
-        for index, parameters in lacking.items()
-        for parameter in parameters
-        if index not in called and parameter.name not in _fed_parameters(graph, called, index)
+        f"{tool.full_name} is left out: {parameter.name} is required, "
+        f"and no value fits {_format_type_limits(tool, parameter)}"
+        for index, tool in enumerate(graph.tools)
+        for parameter in tool.parameters
+        if parameter.required
+        and parameter.name not in graph.slots[index]  # what calls give may stand where no value can be made
+        and draw_literal(tool, parameter, Random(0), texts=texts) is NO_VALUE
     ]
-
-
-def _fed_parameters(graph: ToolGraph, producers: Iterable[int], tool: int) -> set[str]:
-    """The parameters of a tool that outputs of some tools go into."""
-    return {connection.parameter for producer in producers for connection in graph.between(producer, tool)}
 
 
 def _format_type_limits(tool: Tool, parameter: Parameter) -> str:
@@ -214,21 +195,14 @@ class Wish(NamedTuple):
     shape: str = ""
     depth: int = 0
 
-    def pins(self, needs: Skeleton, graph: ToolGraph, random: Random) -> Pins | None:
-        """What a plan of a skeleton must hold to fill it; None where no such plan can."""
+    def pins(self, needs: Skeleton, random: Random) -> Mapping[int, int] | None:
+        """The tools of calls that a plan of a skeleton must have to fill it; None where no such plan can."""
         if not self.tools:
-            return Pins() if not self.depth or figures(needs)["depth"] == self.depth else None
+            return {} if not self.depth or figures(needs)["depth"] == self.depth else None
         if len(self.tools) == 1:
-            return Pins({random.randrange(len(needs)): self.tools[0]})
+            return {random.randrange(len(needs)): self.tools[0]}
         pairs = [(p, consumer) for consumer, producers in enumerate(needs) for p in producers]
-        if not pairs:
-            return None
-        pair = random.choice(pairs)
-        tools = dict(zip(pair, self.tools, strict=True))
-        connections = [*filter(self.is_joined_by, graph.between(*self.tools))]
-        if not connections:
-            return None
-        return Pins(tools, {pair: random.choice(connections)} if self.parameter else {})
+        return dict(zip(random.choice(pairs), self.tools, strict=True)) if pairs else None
 
     def is_joined_by(self, link: Link | ToolLink) -> bool:
         """Whether a way from one tool to the other is what it wishes; of a pair any is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -191,47 +191,46 @@ def make(  # noqa: PLR0913 - the options of a public function
     graph = ToolGraph(material.catalog, _expect_one_of(options.get("join") or "auto", JOINS, "way to join"))
     wishes = wishes_from_options(options, graph)
     runs = material.source is not None
-    if form == "complexfuncbench":
-        notes.append("records of complexfuncbench have no references: each is written as its value")
-    if form == "nestful" and not runs:
-        notes.append("records of nestful have no gold answer here, because plans are not run: add --tools")
+    notes += _describe_losses(form, runs=runs)
     if options.get("like") is None:
         refuse_unsayable(form, wishes, graph, runs=runs)
         refuse_impossible(wishes, graph)
         wishes = limit_to_layout(form, options, wishes, graph)
+    texts = writes_texts(material.catalog, form)
+    offer = _expect_one_of(options.get("offer") or "close", OFFER_KINDS, "way to choose tools")
     order = MakeOrder(
         graph,
-        MakingContext(
-            graph.tools,
-            writes_texts(material.catalog, form),
-            runs,
-            material.stateful,
-            material.world,
-        ),
+        MakingContext(graph.tools, texts, runs, material.stateful, material.world),
         wishes,
         seed,
         _expect_one_of(options.get("distinct") or "skeleton", DISTINCTIONS, "way to differ"),
-        Offer(
-            options.get("distractors") or 0,
-            _expect_one_of(options.get("offer") or "close", OFFER_KINDS, "way to choose tools"),
-        ),
+        Offer(options.get("distractors") or 0, offer),
         steps=(make_layout_step(form), *steps),
     )
     if material.world is None:
         notes += _describe_unfit_tools(graph, material.catalog)
     if options.get("like") is not None:
         order = replace(order, templates=templates(options["like"], graph, form, notes), distinct="values")
-    wish_count = None
     if fill is not None:
-        order, wish_count = _add_file_wishes(order, fill, notes)
-    plans, refused, making = _make_plans(
-        order, material, n, tries, (isolation, timeout), progress, _make_notifier(notes, tell)
-    )
-    card = _card(n, plans, refused, order, making, wish_count)
-    shortfall = (
-        "" if len(plans) == n else _describe_shortfall(len(plans), n, tries, refused, over=making.over)
-    )
+        order = _add_file_wishes(order, fill, notes)
+
+    def note(message: str) -> None:
+        notes.append(message)
+        if tell is not None:
+            tell(message)
+
+    plans, refused, making = _make_plans(order, material, n, tries, (isolation, timeout), progress, note)
+    card = _card(n, plans, refused, order, making)
+    shortfall = _describe_shortfall(card, tries, over=making.over)
     return MadePlans(tuple(plans), card, material.catalog, form, seed, shortfall, tuple(notes))
+
+
+def _describe_losses(form: str, *, runs: bool) -> Iterator[str]:
+    """What records of a layout lack."""
+    if form == "complexfuncbench":
+        yield "records of complexfuncbench have no references: each is written as its value"
+    if form == "nestful" and not runs:
+        yield "records of nestful have no gold answer here, because plans are not run: add --tools"
 
 
 def _tools_name(tools: Any) -> str:
@@ -239,31 +238,18 @@ def _tools_name(tools: Any) -> str:
     return shorten(tools, 400) if isinstance(tools, str) else getattr(tools, "name", "what runs the plans")
 
 
-def _make_notifier(notes: list[str], tell: Callable[[str], object] | None) -> Callable[[str], object]:
-    """What notes something and tells it at once."""
-
-    def noted(message: str) -> None:
-        notes.append(message)
-        if tell is not None:
-            tell(message)
-
-    return noted
-
-
-def _add_file_wishes(order: MakeOrder, fill: Any, notes: list[str]) -> tuple[MakeOrder, int]:
-    """What is to be made, with the wishes of a file, and how many it has; what cannot be made is noted."""
+def _add_file_wishes(order: MakeOrder, fill: Any, notes: list[str]) -> MakeOrder:
+    """What is to be made, with the wishes of a file; what cannot be made is noted."""
     graph = order.graph
     wishes, unknown_count = parse_wishes(read_wishes(fill), graph)
-    reachable_wishes = [wish for wish in wishes if is_reachable(wish, graph)]
-    if unknown_count:
-        notes.append(
-            f"{format_count(unknown_count, 'wish')} name tools that {graph.catalog.name} does not have"
-        )
-    if len(reachable_wishes) < len(wishes):
-        notes.append(
-            f"{format_count(len(wishes) - len(reachable_wishes), 'wish')} join tools that cannot be connected"
-        )
-    return replace(order, fill=reachable_wishes), len(wishes)
+    reachable = [wish for wish in wishes if is_reachable(wish, graph)]
+    unjoined_count = len(wishes) - len(reachable)
+    for count, why in (
+        (unknown_count, f"name tools that {graph.catalog.name} does not have"),
+        (unjoined_count, "join tools that cannot be connected"),
+    ):
+        notes += [f"{format_count(count, 'wish')} {why}"] if count else []
+    return replace(order, fill=reachable, wished=len(wishes))
 
 
 def _describe_unfit_tools(graph: ToolGraph, catalog: Catalog) -> list[str]:
@@ -322,20 +308,13 @@ def _make_plans(
     return plans, refused, making
 
 
-def _card(
-    n: int,
-    plans: Sequence[Made],
-    refused: Counter[str],
-    order: MakeOrder,
-    making: PlanMaker,
-    wish_count: int | None,
-) -> Card:
+def _card(n: int, plans: Sequence[Made], refused: Counter[str], order: MakeOrder, making: PlanMaker) -> Card:
     graph = order.graph
-    called = {call.tool for m in plans for call in m.plan.calls}
+    called = {call.tool for record in plans for call in record.plan.calls}
     joined = {
-        (made_plan.plan.calls[edge.producer].tool, made_plan.plan.calls[edge.consumer].tool)
-        for made_plan in plans
-        for edge in made_plan.plan.edges
+        (record.plan.calls[edge.producer].tool, record.plan.calls[edge.consumer].tool)
+        for record in plans
+        for edge in record.plan.edges
     }
     return Card(
         n,
@@ -343,23 +322,21 @@ def _card(
         figures_of(plans, order.wishes, given=bool(order.templates)),
         (len(called), len(graph.tools)),
         (len(joined), max(len(joined), sum(map(len, graph.consumers)))),
-        len({shape(m.plan) for m in plans}),
+        len({shape(record.plan) for record in plans}),
         len(plans) + refused.total(),
         dict(sorted(refused.items(), key=lambda item: (-item[1], item[0]))),
-        None if wish_count is None else (making.filled, wish_count),
+        None if order.wished is None else (making.filled, order.wished),
         order.ground.runs,
     )
 
 
-def _describe_shortfall(made_count: int, n: int, tries: int, refused: Counter[str], *, over: bool) -> str:
-    """Why there are fewer than were wanted."""
-    most = dict(refused.most_common(3))
-    if TIMEOUT_REASON in refused:  # what takes the time is said however seldom it is
-        most[TIMEOUT_REASON] = refused[TIMEOUT_REASON]
-    why = ", ".join(f"{reason} ({count:,})" for reason, count in most.items())
-    end = (
-        "no tool is left to call"
-        if over
-        else f"{format_count(tries, 'attempt')} in a row produced nothing new"
-    )
-    return f"{made_count:,} of {n:,} made: {end}: {why}"
+def _describe_shortfall(card: Card, tries: int, *, over: bool) -> str:
+    """Why there are fewer than were wanted; "" where there are not."""
+    if card.made == card.wanted:
+        return ""
+    most = [why for why, _ in Counter(card.refused).most_common(3)]
+    if TIMEOUT_REASON in card.refused and TIMEOUT_REASON not in most:
+        most.append(TIMEOUT_REASON)  # what takes the time is said however seldom it is
+    why = ", ".join(f"{reason} ({card.refused[reason]:,})" for reason in most)
+    end = f"{format_count(tries, 'attempt')} in a row produced nothing new"
+    return f"{card.made:,} of {card.wanted:,} made: {'no tool is left to call' if over else end}: {why}"

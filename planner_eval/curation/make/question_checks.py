@@ -6,28 +6,25 @@ A question passes where nothing is found; what is found is a sentence that whoev
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.text import one_line, printable, shorten
-from planner_eval.catalogs.catalog import Catalog, Tool
-from planner_eval.catalogs.check import find_tool
+from planner_eval.catalogs.catalog import Catalog
 from planner_eval.comparison.policy.values import number_of
+from planner_eval.curation.audit.grounding import Literal, literals
 from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.words import Ground, has_word
-from planner_eval.curation.make.descriptions import describe_plan, format_name, literals
+from planner_eval.curation.make.descriptions import describe_plan, format_name
+from planner_eval.curation.make.descriptions import literals as plan_literals
 from planner_eval.curation.make.record import Made
 from planner_eval.curation.make.values import scalars
 from planner_eval.plan.model import (
-    Path,
     Plan,
-    Ref,
-    Template,
     Unresolved,
     Value,
     contains_kind,
-    is_dependent,
-    leaves,
+    references,
 )
 from planner_eval.plan.structure import sinks
 
@@ -56,22 +53,20 @@ _IDENTIFIER = re.compile(r"\w_\w|[a-z][A-Z]|\w\.\w")
 """What plain words do not have: such a name is an identifier, others are words as well."""
 
 _SNAKE_CASE = re.compile(r"(?<!\w)[A-Za-z]\w*_\w+")
-_STEP_REFERENCE = re.compile(r"\b(?:step|call)\s+(?:\d|one\b|two\b|three\b)|\$var_?\d", re.IGNORECASE)
+_STEP_REFERENCE = re.compile(r"(?i)\b(?:step|call)\s+(?:\d|one\b|two\b|three\b)|\$var_?\d")
 _BLANK = re.compile(
     r"\[[^\W\d][^\[\]\n]{0,40}\]|<[^\W\d][^<>\n]{0,40}>|\{[^\W\d][^{}\n]{0,40}\}|_{3,}|\bX{3,}\b"
 )
 _LIST_LINE = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s|^#", re.MULTILINE)
 _PREAMBLE = re.compile(
-    r"\s*(?:(?:sure|certainly|of course)\s*[,!.]|here(?:'s|\u2019s| is| are)\s+(?:the|a|my|your)\b[^.\n]*:"
-    r"|(?:request|question|query|user|assistant|answer)\s*:)",
-    re.IGNORECASE,
+    r"(?i)\s*(?:(?:sure|certainly|of course)\s*[,!.]|here(?:'s|\u2019s| is| are)\s+(?:the|a|my|your)\b"
+    r"[^.\n]*:|(?:request|question|query|user|assistant|answer)\s*:)"
 )
 _REFUSAL = re.compile(
-    r"\s*(?:(?:i'm|i\u2019m|i am|we are)\s+(?:very\s+)?(?:sorry|afraid|unable|not able)\b"
+    r"(?i)\s*(?:(?:i'm|i\u2019m|i am|we are)\s+(?:very\s+)?(?:sorry|afraid|unable|not able)\b"
     r"|(?:sorry|apologies)\b[^.\n]{0,20}\bi\s+(?:can|could|am|will|must)"
     r"|i\s+(?:cannot|can not|can['\u2019]t|won['\u2019]t)\s+(?:help|assist|write|comply|generate)"
-    r"|as an? (?:ai|artificial|large language))",
-    re.IGNORECASE,
+    r"|as an? (?:ai|artificial|large language))"
 )
 
 
@@ -140,7 +135,7 @@ def find_plan_fault(task: Made) -> QuestionFault | None:
 
 def max_question_characters(task: Made) -> int:
     """How many characters a question of a plan may have."""
-    values = sum(len(str(value)) for value in literals(task.plan))
+    values = sum(len(str(value)) for value in plan_literals(task.plan))
     return MAX_CHARACTERS + MAX_CHARACTERS_PER_CALL * len(task.plan) + 2 * values
 
 
@@ -208,23 +203,17 @@ def _find_named_identifiers(stripped: str, task: Made) -> Iterator[QuestionFault
 
 def _known_names(task: Made) -> Iterator[str]:
     for call in task.plan.calls:
-        yield from (name for name in (call.name, call.tool, call.app, *dict(call.arguments)) if name)
-        for _, value in call.arguments:
-            for _, leaf in leaves(value):
-                if isinstance(leaf, Ref):
-                    yield from (step for step in leaf.path if isinstance(step, str))
+        yield from filter(None, (call.name, call.tool, call.app, *dict(call.arguments)))
+        for _, ref in (pair for _, value in call.arguments for pair in references(value)):
+            yield from (step for step in ref.path if isinstance(step, str))
     for tool in task.tools:
-        yield from _tool_names(tool)
-
-
-def _tool_names(tool: Tool) -> Iterator[str]:
-    yield from (name for name in (tool.name, tool.full_name, tool.app, tool.written) if name)
-    yield from (parameter.name for parameter in (*tool.parameters, *tool.returns.fields))
+        yield from filter(None, (tool.name, tool.full_name, tool.app, tool.written))
+        yield from (parameter.name for parameter in (*tool.parameters, *tool.returns.fields))
 
 
 def _remove_plan_texts(question: str, task: Made) -> str:
     """The question without the plan's own texts, which may look like anything: the longest first."""
-    texts = {value for value in literals(task.plan) if isinstance(value, str) and value.strip()}
+    texts = {value for value in plan_literals(task.plan) if isinstance(value, str) and value.strip()}
     for text in sorted(texts, key=lambda t: (-len(t), t)):
         pattern = rf"(?<!\w){re.escape(text)}(?!\w)" if text[:1].isalnum() else re.escape(text)
         question = re.sub(pattern, " \u2026 ", question, flags=re.IGNORECASE)
@@ -238,42 +227,31 @@ def _find_leaks(stripped: str, task: Made) -> Iterator[QuestionFault]:
     A text counts where it has a capital, a digit or several words, so that ``open`` may stand in a question
     whose answer is that; what the plan is given counts as said, not as told.
     """
-    given_texts = [str(value).casefold() for value in literals(task.plan)]
-    given_numbers = set(map(number_of, literals(task.plan)))
-    numbers = set(numbers_of(stripped))
+    literal_values = [*plan_literals(task.plan)]
     results = [task.answer, *(call.result for call in task.plan.calls if call.has_result)]
     leaked = dict.fromkeys(
-        _format_value(leaf)
+        shorten(repr(leaf), 60)
         for result in results
         for leaf in scalars(result)
-        if _is_revealed(leaf, stripped, numbers) and not _is_given_to_plan(leaf, given_texts, given_numbers)
+        if _reveals(stripped, leaf, literal_values)
     )
     if leaked:
         listed = ", ".join(one_line(leak, 60) for leak in list(leaked)[:_MAX_NAMED])
         yield QuestionFault("question.leak", f"it reveals what it asks for: {listed}")
 
 
-def _is_revealed(leaf: Any, stripped: str, numbers: set[float]) -> bool:
-    if (number := number_of(leaf)) is not None:
-        return number in numbers and not (abs(number) < _MIN_TELLING_NUMBER and number.is_integer())
-    if not isinstance(leaf, str):
+def _reveals(stripped: str, result: Any, literal_values: Sequence[Value]) -> bool:
+    """Whether a question says a part of a result that the plan is not given."""
+    texts = [str(value).casefold() for value in literal_values]
+    if (number := number_of(result)) is not None:
+        is_telling = abs(number) >= _MIN_TELLING_NUMBER or not number.is_integer()
+        is_given = number in map(number_of, literal_values) or str(result) in texts
+        return is_telling and not is_given and number in numbers_of(stripped)
+    text = str(result).strip()
+    is_name = " " in text or any(char.isdigit() or char.isupper() for char in text)
+    if not isinstance(result, str) or len(text) < _MIN_TELLING_CHARACTERS or not is_name:
         return False
-    text = leaf.strip()
-    if len(text) < _MIN_TELLING_CHARACTERS or text not in stripped:
-        return False
-    name = any(char.isdigit() or char.isupper() for char in text) or " " in text
-    return name and has_word(stripped, text)
-
-
-def _is_given_to_plan(leaf: Any, given_texts: list[str], given_numbers: set[float | None]) -> bool:
-    if (number := number_of(leaf)) is not None:
-        return number in given_numbers or str(leaf) in given_texts
-    text = str(leaf).strip().casefold()
-    return any(text in given_text for given_text in given_texts)
-
-
-def _format_value(leaf: Any) -> str:
-    return shorten(repr(leaf), 60)
+    return has_word(stripped, text) and not any(text.casefold() in given_text for given_text in texts)
 
 
 # ---------------------------------------------------------------- what it does not say
@@ -306,20 +284,6 @@ ENGLISH = "English"
 """The language whose numbers, days and other words are read."""
 
 
-class Literal(NamedTuple):
-    """A value that a plan gives.
-
-    Args:
-        argument: The argument's name.
-        path: The way into the argument's value.
-        value: The value.
-    """
-
-    argument: str
-    path: Path
-    value: Value
-
-
 def grounding_of(language: str) -> Grounding:
     """What finds the literals that a question in a language does not say.
 
@@ -341,23 +305,20 @@ def find_ungrounded_literals(task: Made, question: str) -> Iterator[str]:
     >>> list(find_ungrounded_literals(Made("a", plan, ()), "Three nights in Rome from tomorrow."))
     ["day '2024-03-06'"]
     """
-    parsed_question = Question(question)
-    for literal in required_literals(task):
-        named = " ".join([literal.argument, *(step for step in literal.path if isinstance(step, str))])
-        ground = parsed_question.grounds(literal.value, named)
-        if ground is None or not _is_sure_ground(ground, literal.value, question):
+    for literal in literals(task.plan, question, Catalog(task.tools)):
+        if not _is_sure_ground(literal.ground, literal.value, question):
             yield _literal_text(literal)
 
 
-def _is_sure_ground(ground: Ground, value: Value, question: str) -> bool:
+def _is_sure_ground(ground: Ground | None, value: Value, question: str) -> bool:
     """Whether a ground leaves no doubt; "a room" says 1, and nothing has to be said of an empty text."""
-    if ground.how in ("one", "empty"):
-        return ground.how == "empty" or bool(value == 1)
+    if ground is None or ground.how in ("one", "empty", "default"):
+        return ground is not None and (ground.how != "one" or bool(value == 1))
     if ground.how == "day":
         return ground.span is not None and _is_complete_date(
             question[slice(*ground.span)], str(value), question
         )
-    return ground.sure and ground.how != "part"
+    return ground.sure and ground.how not in ("part", "result")
 
 
 def _is_complete_date(words: str, value: str, question: str) -> bool:
@@ -381,43 +342,17 @@ def find_missing_verbatim(task: Made, question: str) -> Iterator[str]:
     ['days 3']
     """
     folded, numbers = question.casefold(), set(numbers_of(question))
-    for literal in required_literals(task):
-        if (number := number_of(literal.value)) is not None:
-            is_said = number in numbers
-        elif isinstance(literal.value, str) and any(
-            char.isdigit() or char.isupper() for char in literal.value
-        ):
-            is_said = literal.value.strip().casefold() in folded
-        else:
+    for literal in literals(task.plan, question, Catalog(task.tools)):
+        value = literal.value
+        if literal.ground is not None and literal.ground.how == "default":
             continue
+        if (number := number_of(value)) is not None:
+            is_said = number in numbers
+        else:
+            telling = isinstance(value, str) and any(char.isdigit() or char.isupper() for char in value)
+            is_said = not telling or str(value).strip().casefold() in folded
         if not is_said:
             yield _literal_text(literal)
-
-
-def required_literals(task: Made) -> Iterator[Literal]:
-    """The literals that somebody has to say; the text around references is the plan's own."""
-    catalog = Catalog(task.tools)
-    for call in task.plan.calls:
-        tool = find_tool(call, catalog)
-        for name, argument in call.arguments:
-            if isinstance(argument, Template) or _is_default(tool, name, argument):
-                continue
-            for path, value in leaves(argument):
-                if value is not None and not isinstance(value, (Ref, Unresolved)):
-                    yield Literal(name, path, value)
-
-
-def _is_default(tool: Tool | None, name: str, value: Any) -> bool:
-    """Whether the tool takes a value also where nobody gives one."""
-    if tool is None or is_dependent(value):
-        return False
-    return any(
-        parameter.name == name
-        and parameter.has_default
-        and type(parameter.default) is type(value)
-        and bool(parameter.default == value)
-        for parameter in tool.parameters
-    )
 
 
 def _literal_text(literal: Literal) -> str:

@@ -25,7 +25,7 @@ from planner_eval.curation.make.values import (
 from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import follow_path
 from planner_eval.execution.program import sink_calls
-from planner_eval.execution.trace import TIMEOUT, Trace
+from planner_eval.execution.trace import TIMEOUT, CallTrace, Trace
 from planner_eval.execution.worlds.world import World
 from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref, Value
@@ -131,7 +131,7 @@ def fill_plan(
             outcome = yield from _try_call(state, call, [nodes[user] for user in users[index]], index)
             if not isinstance(outcome, Refusal):
                 state.calls.append(call)
-                state.values.append(outcome.value)
+                state.values += outcome
                 break
             why = outcome
             if why.why == TIMEOUT_REASON:
@@ -145,10 +145,6 @@ def fill_plan(
         if refused is not None:
             return refused
     return FilledPlan(plan, tuple(state.values))
-
-
-class _CallValue(NamedTuple):
-    value: Any
 
 
 def _fill_call(state: _FillState, index: int) -> Call | None:
@@ -234,8 +230,8 @@ def _observed_value(state: _FillState, value: Value) -> Any:
 # ---------------------------------------------------------------- run
 def _try_call(
     state: _FillState, call: Call, users: Sequence[Node], index: int
-) -> Generator[list[Plan], list[Trace], _CallValue | Refusal]:
-    """Run one call, and again with each of its inputs changed."""
+) -> Generator[list[Plan], list[Trace], tuple[Any] | Refusal]:
+    """Run one call, and again with each of its inputs changed; what it gives alone in a tuple."""
     ground = state.ground
     seen = [(name, _observed_value(state, value)) for name, value in call.arguments]
     kinds = _parameter_types(ground, state.nodes[index])
@@ -257,40 +253,29 @@ def _try_call(
         name: find_other_values(value, kinds.get(name, ANY), state.random)[:MAX_CHANGES]
         for name, value in seen
     }
-    free = yield from _find_ignored_inputs(state, call, dict(seen), changed, last.value)
-    if free:
+    if (yield from _has_ignored_input(state, call, dict(seen), changed, last.value)):
         return Refusal("a result does not depend on an input")
-    return _CallValue(last.value)
+    return (last.value,)
 
 
-def _find_ignored_inputs(
+def _has_ignored_input(
     state: _FillState, call: Call, seen: Mapping[str, Any], changed: Mapping[str, Sequence[Any]], value: Any
-) -> Generator[list[Plan], list[Trace], list[str]]:
-    """The inputs that may be changed as they like, and the call gives the same.
+) -> Generator[list[Plan], list[Trace], bool]:
+    """Whether an input may be changed as one likes, and the call gives the same.
 
-    One change may not show, as of what is no maximum; then the next is tried. A call that fails says that it
+    One change may not show, as of what is no maximum; then others may. A call that fails says that it
     looked at the input, unless it gives the same where it does not fail.
     """
-    open_, same = list(changed), set[str]()
-    for turn in range(MAX_CHANGES):
-        names = [name for name in open_ if turn < len(changed[name])]
-        if not names:
-            break
-        trials = [_trial_plan(state, call, {**seen, name: changed[name][turn]}, {name}) for name in names]
-        if not state.ground.stateful:  # calls that know nothing of one another can be sent together
-            trials = [Plan(tuple(plan.calls[0] for plan in trials))]
-        traces = yield trials
-        traced_calls = [
-            traced_call
-            for trace in traces
-            for traced_call in (trace.calls[-1:] if state.ground.stateful else trace.calls)
-        ]
-        for name, traced_call in zip(names, traced_calls, strict=True):
-            if traced_call.status == "ok" and is_different(traced_call.value, value):
-                open_.remove(name)
-            elif traced_call.status == "ok":
-                same.add(name)
-    return [name for name in open_ if name in same or not changed[name]]
+    trials = [(name, other) for name, new_values in changed.items() for other in new_values]
+    traces = yield [_trial_plan(state, call, {**seen, name: other}, {name}) for name, other in trials]
+    results: dict[str, list[CallTrace]] = {name: [] for name in changed}
+    for (name, _), trace in zip(trials, traces, strict=True):
+        results[name].append(trace.calls[-1])
+    return any(
+        not any(result.status == "ok" and is_different(result.value, value) for result in of_input)
+        and (not of_input or any(result.status == "ok" for result in of_input))
+        for of_input in results.values()
+    )
 
 
 def _rerun_plan(state: _FillState, plan: Plan) -> Generator[list[Plan], list[Trace], Refusal | None]:
@@ -298,29 +283,20 @@ def _rerun_plan(state: _FillState, plan: Plan) -> Generator[list[Plan], list[Tra
 
     What a call gives may cancel out further on: ``(a + b) - a`` needs no ``a``.
     """
-    needs = [
-        frozenset(edge.producer for edge in plan.edges if edge.consumer == index)
-        for index in range(len(plan))
-    ]
-    ends = sink_calls(plan)
-    trials, end_pairs = [plan], []
-    for index in range(len(plan)) if not state.ground.stateful else ():
-        changed = find_other_values(state.values[index], ANY, state.random)[:2]
-        if index not in ends and changed:
-            copied, new_positions = replace_result(plan, needs, index, changed[-1])
-            trials.append(copied)
-            end_pairs.append([(new_positions[end], end) for end in ends if end in new_positions])
-    traces = yield trials
-    if _has_timed_out(traces[0]):
+    ends, trials = sink_calls(plan), [plan]
+    for index in range(0 if state.ground.stateful else len(plan)):
+        if index not in ends:
+            changed = find_other_values(state.values[index], ANY, state.random)[:2]
+            trials.append(replace_result(plan, index, changed[-1]))
+    first, *replaced = yield trials
+    if _has_timed_out(first):
         return Refusal(TIMEOUT_REASON)
-    if not traces[0].ok or [call.value for call in traces[0]] != state.values:
+    if not first.ok or [call.value for call in first] != state.values:
         return Refusal("it returns another value when run again")
-    for trace, pairs in zip(traces[1:], end_pairs, strict=True):
-        ran = trace.calls
-        if all(
-            ran[new].status == "ok" and not is_different(ran[new].value, state.values[old])
-            for new, old in pairs
-        ):
+    for trace in replaced:
+        ran = [trace.calls[end] for end in ends]
+        pairs = zip(ran, (state.values[end] for end in ends), strict=True)
+        if all(call.status == "ok" and not is_different(call.value, value) for call, value in pairs):
             return Refusal("an answer does not depend on a call")
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -227,7 +228,7 @@ def apply_preset(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 Skeleton: TypeAlias = tuple[tuple[int, ...], ...]
 """For each call the calls whose outputs it takes, all of them before it."""
 
-MAX_TRIES = 60
+MAX_TRIES = 200
 """How often one skeleton is drawn until it is what is wished for."""
 
 
@@ -271,67 +272,13 @@ def draw_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | No
     """
     for _ in range(MAX_TRIES):
         needs = _grow_skeleton(wishes, most_in, random)
-        if needs is not None and meets_wishes(needs, wishes):
+        if needs is not None and meets_wishes(needs, wishes) and max(map(len, needs)) <= most_in:
             return needs
     return None
 
 
-class _GrowingSkeleton:
-    """A skeleton that grows call by call.
-
-    Args:
-        calls: How many calls there will be.
-        deep: How many generations at most.
-        most_in: How many calls' outputs one call can take.
-        random: Where chance comes from.
-    """
-
-    def __init__(self, calls: int, deep: int, most_in: int, random: Random) -> None:
-        self.deep, self.most_in, self.random = deep, most_in, random
-        self.needs: list[set[int]] = [set() for _ in range(calls)]
-
-    @property
-    def users(self) -> list[list[int]]:
-        """For each call those that take its output."""
-        return consumers_of(self.needs)
-
-    @property
-    def again(self) -> int:
-        """How often outputs are used again."""
-        return _count_reuse(self.users)
-
-    def levels(self) -> tuple[list[int], list[int]]:
-        """How many calls stand above each in the longest way, and how many below."""
-        return levels([*map(sorted, self.needs)]), levels(self.users)
-
-    def hang(self, index: int, placed: Sequence[int], *, branch: bool) -> None:
-        """Join a further call to one that stands: as a producer of it, or as a consumer beside others."""
-        (above, below), users = self.levels(), self.users
-        free = [p for p in placed if len(self.needs[p]) < self.most_in and below[p] + 1 < self.deep]
-        served = [p for p in placed if users[p] and above[p] + 1 < self.deep] if branch else []
-        if served:
-            self.needs[index].add(self.random.choice(served))
-        elif free:
-            self.needs[self.random.choice(free)].add(index)
-
-    def reuse(self) -> None:
-        """Give an output that is used already to one call more, which may not make the plan deeper."""
-        (above, below), users = self.levels(), self.users
-        indices = range(len(self.needs))
-        pairs = [
-            (p, c)
-            for p in indices
-            for c in indices
-            if p != c and users[p] and c not in users[p] and len(self.needs[c]) < self.most_in
-            and above[p] + below[c] + 1 < self.deep and not _has_path(users, c, p)
-        ]  # fmt: skip
-        if pairs:
-            producer, consumer = self.random.choice(pairs)
-            self.needs[consumer].add(producer)
-
-
 def _grow_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | None:
-    """A skeleton of a size, depth and number of pieces that are wanted; its width is left to chance."""
+    """A skeleton of a size, depth and number of pieces that are wanted; the rest is left to chance."""
     calls = random.randint(*wishes.calls)
     deep = _draw_between(wishes.depth, 1, calls if most_in else 1, random)
     if deep is None:
@@ -342,21 +289,40 @@ def _grow_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | N
     if wishes.components.high >= MAX_CALLS:  # few pieces are the commoner case, as in published plans
         pieces = random.randint(wishes.components.low, pieces)
     spread = max(wishes.reuse.low, min(wishes.reuse.high, calls // 2))
-    reuse_count = (
-        random.choice((wishes.reuse.low, random.randint(wishes.reuse.low, spread))) if most_in else 0
-    )
-    branches = 0 if wishes.single else random.randint(0, reuse_count)
-    skeleton = _GrowingSkeleton(calls, deep, most_in, random)
+    reuse = random.choice((wishes.reuse.low, random.randint(wishes.reuse.low, spread))) if most_in else 0
+    branches = 0 if wishes.single else random.randint(0, reuse)
+    needs: list[set[int]] = [set() for _ in range(calls)]
     for index in range(1, deep):  # the first piece is as deep as is wanted
-        skeleton.needs[index].add(index - 1)
+        needs[index].add(index - 1)
     for index in range(deep + pieces - 1, calls):
-        skeleton.hang(index, range(index), branch=skeleton.again < branches)
-    while skeleton.again < reuse_count:
-        before = skeleton.again
-        skeleton.reuse()
-        if skeleton.again == before:
-            break
-    return _sort_calls(skeleton.needs)
+        _join_call(needs, index, deep, most_in, random, branch=_count_reuse(consumers_of(needs)) < branches)
+    grown = [*map(set, _sort_calls(needs))]
+    for _ in range(reuse - _count_reuse(consumers_of(grown))):  # outputs are given to one call more
+        users, above = consumers_of(grown), levels([*map(sorted, grown)])
+        pairs = [
+            (producer, consumer)
+            for producer, consumer in combinations(range(calls), 2)
+            if users[producer] and producer not in grown[consumer]
+            and len(grown[consumer]) < most_in and above[producer] < above[consumer]
+        ]  # fmt: skip
+        if pairs:
+            producer, consumer = random.choice(pairs)
+            grown[consumer].add(producer)
+    return tuple(tuple(sorted(producers)) for producers in grown)
+
+
+def _join_call(
+    needs: list[set[int]], index: int, deep: int, most_in: int, random: Random, *, branch: bool
+) -> None:
+    """Join a further call to one that stands: as a producer of it, or as a consumer beside others."""
+    users, placed = consumers_of(needs), range(index)
+    above, below = levels([*map(sorted, needs)]), levels(users)
+    free = [p for p in placed if len(needs[p]) < most_in and below[p] + 1 < deep]
+    served = [p for p in placed if users[p] and above[p] + 1 < deep] if branch else []
+    if served:
+        needs[index].add(random.choice(served))
+    elif free:
+        needs[random.choice(free)].add(index)
 
 
 def _draw_between(bound: Range, least: int, most: int, random: Random) -> int | None:
@@ -367,18 +333,6 @@ def _draw_between(bound: Range, least: int, most: int, random: Random) -> int | 
 def _count_reuse(users: Sequence[Collection[int]]) -> int:
     """How often outputs are used by a further call."""
     return sum(max(0, len(consumers) - 1) for consumers in users)
-
-
-def _has_path(users: Sequence[Collection[int]], start: int, end: int) -> bool:
-    waiting, seen = [start], set[int]()
-    while waiting:
-        index = waiting.pop()
-        if index == end:
-            return True
-        if index not in seen:
-            seen.add(index)
-            waiting += users[index]
-    return False
 
 
 def _sort_calls(needs: Sequence[set[int]]) -> Skeleton:
@@ -467,64 +421,47 @@ def read_shape(text: str) -> Skeleton:
     >>> read_shape("(a:()) (a)"), read_shape("(()) + ()")
     (((), (0,), (0,)), ((), (0,), ()))
     """
-    if len(text) <= _MAX_SHAPE_CHARACTERS and not set(text) - set("()+: abcdefghijklmnopqrstuvwxyz"):
-        needs = _ShapeReader(text).read()
-        if needs is not None and len(needs) > MAX_CALLS:
-            raise InputError(f"pattern {text!r:.80}: a made plan has at most {MAX_CALLS} calls")
-        if needs:
-            return needs
+    needs = _parse_shape(text[: _MAX_SHAPE_CHARACTERS + 1])
+    if len(needs) > MAX_CALLS:
+        raise InputError(f"pattern {text!r:.80}: a made plan has at most {MAX_CALLS} calls")
+    if needs and len(text) <= _MAX_SHAPE_CHARACTERS:
+        return needs
     hint = did_you_mean(text, PATTERNS, f"the names are {', '.join(PATTERNS)}")
     raise InputError(f"pattern {text!r:.80} is neither a shape such as '(())' nor a name; {hint}")
 
 
-class _ShapeReader:
-    """Reads a shape.
+_SHAPE_TOKEN = re.compile(r"[a-z]:(?=\()|[a-z]|[()]| \+ | ")
+
+
+def _parse_shape(text: str) -> Skeleton:
+    """The skeleton of a shape; without a call where the text is none.
 
     ``shape = piece (" + " piece)*``, ``piece = call (" " call)*``, ``call = [letter ":"] "(" (call | letter)*
     ")"``; a letter means the call that it stands before.
     """
-
-    def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
-        self.needs: list[tuple[int, ...]] = []
-        self.known: dict[str, int] = {}
-
-    def read(self) -> Skeleton | None:
-        """The skeleton; None where the text is no shape."""
-        try:
-            while True:
-                self._call()
-                if self.at == len(self.text):
-                    return tuple(self.needs)
-                if self._takes(" + "):
-                    self.known.clear()
-                elif not self._takes(" "):
-                    return None
-        except ValueError:
-            return None
-
-    def _takes(self, token: str) -> bool:
-        is_match = self.text.startswith(token, self.at)
-        self.at += len(token) if is_match else 0
-        return is_match
-
-    def _call(self) -> int:
-        letter = self.text[self.at : self.at + 1]
-        if letter.isalpha():
-            self.at += 1
-            if not self._takes(":"):
-                if letter not in self.known:
-                    raise ValueError(letter)
-                return self.known[letter]
-        if not self._takes("("):
-            raise ValueError(self.at)
-        producers = set()
-        while not self._takes(")"):
-            producers.add(self._call())
-        self.needs.append(tuple(sorted(producers)))
-        if letter.isalpha():
-            self.known[letter] = len(self.needs) - 1
-        return len(self.needs) - 1
+    tokens = _SHAPE_TOKEN.findall(text)
+    needs: list[tuple[int, ...]] = []
+    names: dict[str, int] = {}
+    opened: list[tuple[str, set[int]]] = [("", set())]
+    label = ""
+    for token in tokens:
+        if token == "(":
+            opened.append((label, set()))
+            label = ""
+        elif token == ")" and len(opened) > 1:
+            name, producers = opened.pop()
+            names[name] = len(needs)
+            needs.append(tuple(sorted(producers)))
+            opened[-1][1].add(names[name])
+        elif token in names and len(opened) > 1:
+            opened[-1][1].add(names[token])
+        elif token.endswith(":"):
+            label = token[0]
+        elif (not token.isspace() and token != " + ") or len(opened) > 1:
+            return ()
+        elif token == " + ":
+            names.clear()
+    return tuple(needs) if len(opened) == 1 and "".join(tokens) == text else ()
 
 
 # ----------------------------------------------------------------------

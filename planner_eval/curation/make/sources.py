@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog, read_catalog_file
 from planner_eval.curation.make.feasibility import refuse_impossible
 from planner_eval.curation.make.run_calls import Refusal
-from planner_eval.curation.make.skeletons import SINGLE_ANSWER_LAYOUTS, Wishes, wishes_of
+from planner_eval.curation.make.skeletons import BOUNDED_FIGURES, SINGLE_ANSWER_LAYOUTS, Wishes, wishes_of
 from planner_eval.curation.make.tools import Link, Node, ToolGraph
 from planner_eval.curation.sets import set_of
 from planner_eval.execution.run import execute_many, tool_source
@@ -50,7 +49,7 @@ def nodes_of(plan: Plan, graph: ToolGraph) -> tuple[Node, ...] | Refusal:
     order = topological_order(plan) if backwards else list(range(len(plan)))
     new_positions = {old: new for new, old in enumerate(order)}
     nodes = []
-    for old in order:
+    for new, old in enumerate(order):
         call = plan.calls[old]
         tools = graph.catalog.find(call.name, call.app)
         if not tools:
@@ -58,14 +57,13 @@ def nodes_of(plan: Plan, graph: ToolGraph) -> tuple[Node, ...] | Refusal:
         for name, value in call.arguments:
             if contains_kind(value, Unresolved):
                 return Refusal("a reference to no call", f"{name!r} of {call.tool}")
-        links = []
-        for edge in plan.edges:
-            if edge.consumer == old:
-                if edge.at or new_positions[edge.producer] >= new_positions[old]:
-                    return Refusal(
-                        "only a part of a value comes from a call", f"{edge.argument!r} of {call.tool}"
-                    )
-                links.append(Link(edge.argument, new_positions[edge.producer], edge.path))
+        edges = [edge for edge in plan.edges if edge.consumer == old]
+        for edge in edges:
+            if edge.at or new_positions[edge.producer] >= new:
+                return Refusal(
+                    "only a part of a value comes from a call", f"{edge.argument!r} of {call.tool}"
+                )
+        links = (Link(edge.argument, new_positions[edge.producer], edge.path) for edge in edges)
         nodes.append(Node(graph.positions[tools[0].full_name], tuple(links)))
     return tuple(nodes) or Refusal("it makes no call")
 
@@ -169,24 +167,21 @@ def keep_runnable_tools(
     source, catalog = material.source, material.catalog
     if source is None or source.data.get("kind") == "recorded":
         return material
-    calls = [
-        Call(f"c{index}", tool.name, (("x", 0), ("x", 0)), tool.app)
-        for index, tool in enumerate(catalog.tools)
-    ]
+    twice = (("x", 0), ("x", 0))
+    calls = [Call(f"c{index}", tool.name, twice, tool.app) for index, tool in enumerate(catalog.tools)]
     lots = [Plan(tuple(calls[start : start + _BATCH_SIZE])) for start in range(0, len(calls), _BATCH_SIZE)]
     traces = execute_many(lots, source, isolation=isolation or material.level, timeout=timeout)
-    lacking = {
-        call.tool for trace in traces for call in trace if call.error and call.error.kind == "unknown-tool"
-    }
+    lacking = sorted(
+        {call.tool for trace in traces for call in trace if call.error and call.error.kind == "unknown-tool"}
+    )
     if not lacking:
         return material
     runnable = tuple(tool for tool in catalog.tools if tool.full_name not in lacking)
-    names = sorted(lacking)
-    listing = ", ".join(shorten(name, 60) for name in names[:5])
-    listing += f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    listing = ", ".join(shorten(tool, 60) for tool in lacking[:5])
+    listing += f" and {len(lacking) - 5:,} more" if len(lacking) > 5 else ""
     if not runnable:
         raise InputError(f"{name} has none of the tools of {catalog.name}: {listing}")
-    notes.append(f"{name} lacks {format_count(len(names), 'tool')} of {catalog.name}, left out: {listing}")
+    notes.append(f"{name} lacks {format_count(len(lacking), 'tool')} of {catalog.name}, left out: {listing}")
     return replace(material, catalog=replace(catalog, tools=runnable))
 
 
@@ -221,18 +216,14 @@ def wishes_from_options(options: Mapping[str, Any], graph: ToolGraph) -> Wishes:
     Raises:
         InputError: the wishes contradict one another.
     """
-    bounds = {name: options.get(name) for name in ("calls", "depth", "width", "components", "reuse")}
-    free = all(options.get(name) is None for name in ("depth", "width", "components", "pattern", "scope"))
-    wishes = wishes_of(
-        **bounds,
-        pattern=options.get("pattern"),
-        scope=options.get("scope"),
-        single=bool(options.get("single")),
-    )
-    if (
-        free and graph.joined and wishes.calls.low > 1
-    ):  # nobody wants plans that join nothing without saying so
-        return wishes_of(**{**bounds, "depth": "2.."}, single=wishes.single)
+    bounds = {name: options.get(name) for name in BOUNDED_FIGURES}
+    shape = {name: options.get(name) for name in ("pattern", "scope")}
+    single = bool(options.get("single"))
+    wishes = wishes_of(**bounds, **shape, single=single)
+    free = all(options.get(name) is None for name in ("depth", "width", "components", *shape))
+    if free and graph.joined and wishes.calls.low > 1:
+        # nobody wants plans that join nothing without saying so
+        return wishes_of(**{**bounds, "depth": "2.."}, single=single)
     return wishes
 
 
@@ -261,7 +252,8 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
         InputError: none of them can be followed.
     """
     source = set_of(like, DEFAULT_READING)
-    followed, why, first = [], Counter[str](), dict[str, str]()
+    followed: list[tuple[Node, ...]] = []
+    refusals: dict[str, list[str]] = {}
     reader = source.reader(None, infer=True)
     for item in map(reader.read, source.records):
         if item.plan is not None:
@@ -271,19 +263,18 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
         if not isinstance(nodes, Refusal) and form in SINGLE_ANSWER_LAYOUTS and count_end_calls(nodes) > 1:
             nodes = Refusal(f"several of its calls give the answer, and a gold answer of {form} is of one")
         if isinstance(nodes, Refusal):
-            why[nodes.why] += 1
-            first.setdefault(nodes.why, nodes.what)
+            refusals.setdefault(nodes.why, []).append(nodes.what)
         else:
             followed.append(nodes)
-    reasons = [
-        (reason, "; ".join(filter(None, (f"{count:,}", first[reason]))))
-        for reason, count in why.most_common()
-    ]
-    listing = ", ".join(f"{reason} ({more})" for reason, more in reasons)
+    listing = ", ".join(
+        f"{reason} ({'; '.join(filter(None, (f'{len(whats):,}', whats[0])))})"
+        for reason, whats in sorted(refusals.items(), key=lambda item: -len(item[1]))
+    )
     if not followed:
         raise InputError(
             f"{source.name}: none of its plans can be imitated: {listing or 'it has no records'}"
         )
-    if why:
-        notes.append(f"{format_count(why.total(), 'plan')} of {source.name} cannot be imitated: {listing}")
+    if refusals:
+        count = format_count(sum(map(len, refusals.values())), "plan")
+        notes.append(f"{count} of {source.name} cannot be imitated: {listing}")
     return tuple(followed)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from typing import NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import words_of_name
-from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.catalog import Catalog, Tool, Type
 from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.curation.coverage import MAX_LINKS, find_possible_links
 from planner_eval.curation.make.skeletons import Skeleton
@@ -101,7 +101,8 @@ class ToolGraph:
         for link in links:
             if link.output not in WHOLE_RESULT_NAMES:
                 u, v = self.positions[link.producer], self.positions[link.consumer]
-                if not self.echoes(u, link.output):
+                # a tool that only gives back what it was given need not be called for it
+                if not any(p.name == link.output and p.required for p in self.tools[u].parameters):
                     self._add(u, v, ToolLink((link.output,), link.parameter, named=True))
 
     def _by_type(self, *, by_type_alone: bool) -> None:
@@ -128,12 +129,6 @@ class ToolGraph:
             raise InputError(
                 f"{self.catalog.name}: more than {MAX_LINKS:,} connections from one tool to another"
             )
-
-    def echoes(self, tool: int, output: str) -> bool:
-        """Whether a tool only gives back what it was given: then nothing has to be called for it."""
-        return any(
-            parameter.name == output and parameter.required for parameter in self.tools[tool].parameters
-        )
 
     def between(self, producer: int, consumer: int) -> tuple[ToolLink, ...]:
         """The ways from one tool to another."""
@@ -173,7 +168,7 @@ class ToolGraph:
             names.append(self.tools[index].full_name)
         return names
 
-    @cached_property
+    @property
     def most_in(self) -> int:
         """The most calls whose outputs one call can take."""
         return max(map(len, self.slots), default=0)
@@ -218,8 +213,8 @@ def _can_join(output_type: Type, parameter_type: Type, *, named: bool, by_type_a
 
 # ----------------------------------------------------------------------
 # Tools for the calls of a skeleton: each reference becomes an output that a parameter may take.
-Fillable: TypeAlias = Callable[[int, Parameter], bool]
-"""Whether a tool's parameter can be given a value that no call makes."""
+Fillable: TypeAlias = Container[tuple[int, str]]
+"""The parameters that can be given a value that no call makes, each behind its tool's place."""
 
 MAX_TOPIC_SHARE = 0.2
 """A word that a larger share of the tools have says nothing of a topic."""
@@ -250,19 +245,6 @@ class Node:
     links: tuple[Link, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Pins:
-    """What a plan must hold.
-
-    Args:
-        tools: The tools of some calls, by place.
-        ways: How one call's output goes into another, by their places.
-    """
-
-    tools: Mapping[int, int] = field(default_factory=dict)
-    ways: Mapping[tuple[int, int], ToolLink] = field(default_factory=dict)
-
-
 def assign_tools(
     needs: Skeleton,
     graph: ToolGraph,
@@ -270,7 +252,7 @@ def assign_tools(
     random: Random,
     *,
     scope: str | None = None,
-    pins: Pins | None = None,
+    pins: Mapping[int, int],
     without: Container[int] = (),
 ) -> tuple[Node, ...] | None:
     """Tools for a skeleton's calls; None where a search of so many steps as :data:`MAX_STEPS` found none.
@@ -281,10 +263,11 @@ def assign_tools(
         fillable: Which parameters can be given a value.
         random: Where chance comes from.
         scope: One of AppBench's scopes that the plan must be of.
-        pins: What it must hold.
+        pins: The tools of some calls, by place.
         without: Tools that no call may be of.
     """
-    return _ToolSearch(needs, graph, fillable, random, scope, pins or Pins(), without).found()
+    search = _ToolSearch(needs, graph, fillable, random, scope, pins, without)
+    return tuple(search.nodes) if search.assign(0) and search.is_scoped() else None
 
 
 class _ToolSearch:
@@ -297,7 +280,7 @@ class _ToolSearch:
         fillable: Fillable,
         random: Random,
         scope: str | None,
-        pins: Pins,
+        pins: Mapping[int, int],
         without: Container[int],
     ) -> None:
         self.needs, self.graph, self.fillable, self.random = needs, graph, fillable, random
@@ -307,12 +290,8 @@ class _ToolSearch:
         self.nodes: list[Node] = []
         self.steps = 0
 
-    def found(self) -> tuple[Node, ...] | None:
-        if self._place(0) and self._scoped():
-            return tuple(self.nodes)
-        return None
-
-    def _place(self, index: int) -> bool:
+    def assign(self, index: int) -> bool:
+        """Find tools for a call and those behind it; whether there are any."""
         if index == len(self.needs):
             return True
         for tool in self._candidates(index):
@@ -325,14 +304,14 @@ class _ToolSearch:
             if links is None or not self._filled(tool, links):
                 continue
             self.nodes.append(Node(tool, links))
-            if self._place(index + 1):
+            if self.assign(index + 1):
                 return True
             self.nodes.pop()
         return False
 
     def _candidates(self, index: int) -> list[int]:
-        if index in self.pins.tools:
-            return [self.pins.tools[index]]
+        if index in self.pins:
+            return [self.pins[index]]
         graph = self.graph
         producers = [self.nodes[p].tool for p in self.needs[index]]
         if producers:
@@ -378,7 +357,8 @@ class _ToolSearch:
             return all(self.graph.tools[node.tool].app != app for node in self.nodes)
         return True
 
-    def _scoped(self) -> bool:
+    def is_scoped(self) -> bool:
+        """Whether the plan is of the scope that is wanted."""
         if self.scope != "mm":
             return True
         apps = [self.graph.tools[node.tool].app for node in self.nodes]
@@ -389,26 +369,13 @@ class _ToolSearch:
         graph, needed = self.graph, list(self.needs[index])
         connections = {p: list(graph.between(self.nodes[p].tool, tool)) for p in needed}
         for p in needed:
-            pinned = self.pins.ways.get((p, index))
-            if pinned is not None:
-                connections[p] = [pinned] if pinned in connections[p] else []
             self.random.shuffle(connections[p])
-        needed.sort(key=lambda p: len(connections[p]))
         chosen: dict[str, Link] = {}
-
-        def settle(remaining: Sequence[int]) -> bool:
-            if not remaining:
-                return True
-            for connection in connections[remaining[0]]:
-                if connection.parameter not in chosen:
-                    chosen[connection.parameter] = Link(connection.parameter, remaining[0], connection.output)
-                    if settle(remaining[1:]):
-                        return True
-                    del chosen[connection.parameter]
-            return False
-
-        if not settle(needed):
-            return None
+        for p in sorted(needed, key=lambda p: len(connections[p])):
+            connection = next((link for link in connections[p] if link.parameter not in chosen), None)
+            if connection is None:
+                return None
+            chosen[connection.parameter] = Link(connection.parameter, p, connection.output)
         self._more(connections, chosen)
         order = {parameter.name: position for position, parameter in enumerate(graph.tools[tool].parameters)}
         return tuple(sorted(chosen.values(), key=lambda link: order.get(link.parameter, 0)))
@@ -427,7 +394,7 @@ class _ToolSearch:
     def _filled(self, tool: int, links: Sequence[Link]) -> bool:
         linked = {link.parameter for link in links}
         return all(
-            parameter.name in linked or not parameter.required or self.fillable(tool, parameter)
+            parameter.name in linked or not parameter.required or (tool, parameter.name) in self.fillable
             for parameter in self.graph.tools[tool].parameters
         )
 
@@ -488,19 +455,15 @@ def choose_distractors(
 
 def _similarity(tool: Tool, other: Tool) -> float:
     """How like two tools are: by the words of names and descriptions, by parameters and by app."""
-    return (
-        2 * _word_overlap(words_of_name(tool.name), words_of_name(other.name))
-        + _word_overlap(words_of_name(tool.description), words_of_name(other.description))
-        + _word_overlap(_signature(tool), _signature(other))
-        + 0.5 * (tool.app is not None and tool.app == other.app)
+    compared = (
+        (2, words_of_name(tool.name), words_of_name(other.name)),
+        (1, words_of_name(tool.description), words_of_name(other.description)),
+        (1, _signature(tool), _signature(other)),
+    )
+    return 0.5 * (tool.app is not None and tool.app == other.app) + sum(
+        weight * len({*left} & {*right}) / max(1, len({*left, *right})) for weight, left, right in compared
     )
 
 
 def _signature(tool: Tool) -> list[str]:
     return [f"{parameter.name} {parameter.type}" for parameter in tool.parameters]
-
-
-def _word_overlap(left_words: Sequence[str], right_words: Sequence[str]) -> float:
-    """The part of all words that both have."""
-    all_words = {*left_words, *right_words}
-    return len({*left_words} & {*right_words}) / len(all_words) if all_words else 0.0

@@ -20,12 +20,14 @@ from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.values import normalise_number, number_of
 from planner_eval.curation.audit.words import TABLES, word_set
+from planner_eval.curation.shrink.pairs import items_of
+from planner_eval.execution.answers import answers_match
 from planner_eval.execution.worlds.database import from_stored_value, quote_name, select, to_stored_value
 from planner_eval.execution.worlds.definition import Api, Argument, CallError
 from planner_eval.execution.worlds.generic import is_filler
 from planner_eval.execution.worlds.world import World
 from planner_eval.plan.linking import build_plan
-from planner_eval.plan.model import Plan, Ref, Value
+from planner_eval.plan.model import Plan, Ref, Value, leaves, map_leaves
 
 # ----------------------------------------------------------------------
 # What makes a call's value worth asking for, and whether anything depends on it.
@@ -52,7 +54,10 @@ def describe_worthless_value(value: Any, inputs: Sequence[Any]) -> str | None:
             return "a call returns nothing"
     elif (why := _describe_worthless_scalar(value)) is not None:
         return why
-    if not isinstance(value, bool) and any(_are_alike(value, known_value) for known_value in inputs):
+    known_values = [
+        other for other in inputs if not isinstance(other, (bool, type(None)))
+    ]  # a flag tells nothing
+    if not isinstance(value, bool) and not all(is_different(value, other) for other in known_values):
         return "a call returns what is already known"
     return None
 
@@ -78,25 +83,12 @@ def is_finite(value: Any) -> bool:
 
 
 def scalars(value: Any) -> Iterator[Any]:
-    """What lists and objects hold that is neither, in order, whatever it is and however deep.
+    """What lists and objects hold that is neither, in order.
 
-    >>> list(scalars({"a": [1, ("x",)], "b": None}))
+    >>> list(scalars({"a": [1, ["x"]], "b": None}))
     [1, 'x', None]
     """
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, (dict, list, tuple)):
-            waiting += reversed(item.values() if isinstance(item, dict) else item)
-        else:
-            yield item
-
-
-def _are_alike(value: Any, other: Any) -> bool:
-    """Whether two values are the same to whoever asks: a flag tells nothing of a number."""
-    if isinstance(other, bool) or not isinstance(other, (int, float, str, list, dict)):
-        return False
-    return not is_different(value, other)
+    return (leaf for _, leaf in leaves(value))
 
 
 def is_different(left: Any, right: Any) -> bool:
@@ -105,53 +97,30 @@ def is_different(left: Any, right: Any) -> bool:
     >>> is_different([0.1 + 0.2], [0.3]), is_different({"a": 1}, {"a": True})
     (False, True)
     """
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) != len(right) or any(map(is_different, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() != right.keys() or any(is_different(left[key], right[key]) for key in left)
-    left_number, right_number = number_of(left), number_of(right)
-    if left_number is not None and right_number is not None:
-        return not math.isclose(left_number, right_number, rel_tol=1e-9)
-    return type(left) is not type(right) or bool(left != right)
+    return not answers_match(left, right, rounding=False)
 
 
-def replace_result(
-    plan: Plan, needs: Sequence[frozenset[int]], index: int, value: Any
-) -> tuple[Plan, dict[int, int]]:
-    r"""What depends on a call, its result replaced; and where the calls that remain stand in it.
+def replace_result(plan: Plan, index: int, value: Any) -> Plan:
+    r"""A plan whose calls take a value in the place of what a call gives.
 
     Args:
-        plan: The plan, whose calls stand behind those that they need.
-        needs: For each call those that it needs.
+        plan: The plan.
         index: The call.
         value: What stands in the place of its result.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> plan = parse("a = f()\nb = g(#x=a)\nh(#x=b, #y=a)")
-    >>> rest, places = replace_result(plan, [frozenset(), frozenset([0]), frozenset([0, 1])], 1, 7)
-    >>> rest.calls[1].arguments, places
-    ((('x', 7), ('y', Ref(call=0, path=('a',)))), {0: 0, 2: 1})
+    >>> replace_result(plan, 1, 7).calls[2].arguments
+    (('x', 7), ('y', Ref(call=0, path=('a',))))
     """
-    tainted = {index}
-    for later in range(index + 1, len(plan)):
-        if needs[later] & tainted:
-            tainted.add(later)
-    remaining = tainted - {index}
-    for later in reversed(range(len(plan))):
-        if later in remaining:
-            remaining |= needs[later] - {index}
-    places = {old: new for new, old in enumerate(sorted(remaining))}
 
-    def moved(argument: Value) -> Value:
-        if not isinstance(argument, Ref):
-            return argument
-        return value if argument.call == index else Ref(places[argument.call], argument.path)
+    def changed(leaf: Value) -> Value:
+        return value if isinstance(leaf, Ref) and leaf.call == index else leaf
 
-    calls = (
-        replace(call, arguments=tuple((name, moved(argument)) for name, argument in call.arguments))
-        for call in (plan.calls[old] for old in places)
+    return build_plan(
+        replace(call, arguments=tuple((name, map_leaves(changed, old)) for name, old in call.arguments))
+        for call in plan.calls
     )
-    return build_plan(calls), places
 
 
 # ----------------------------------------------------------------------
@@ -214,10 +183,9 @@ def as_text(value: Any) -> Any:
 
 
 _DESCRIBED_EXAMPLES = re.compile(
-    r"(?:\be\.g\.,?|\bsuch as|\bfor example,?|\bfor instance,?|\bexamples?:)\s*"
+    r"(?i)(?:\be\.g\.,?|\bsuch as|\bfor example,?|\bfor instance,?|\bexamples?:)\s*"
     r"(?P<list>(?:['\"`“‘][^'\"`”’\n]{1,80}['\"`”’]|[#\w.@+-]{1,80})"
-    r"(?:(?:,| or|, or| and)\s*(?:['\"`“‘][^'\"`”’\n]{1,80}['\"`”’]))*)",
-    re.IGNORECASE,
+    r"(?:(?:,| or|, or| and)\s*(?:['\"`“‘][^'\"`”’\n]{1,80}['\"`”’]))*)"
 )
 """Examples that a description gives: "such as '#W0000000'", "e.g. sara_doe_496"."""
 _QUOTED = re.compile(r"['\"`“‘]([^'\"`”’\n]{1,80})['\"`”’]")
@@ -417,12 +385,12 @@ def find_other_values(value: Any, kind: Type, random: Random) -> list[Any]:
         return [value + 1, value * 3 + 7, -2 * value - 5]
     if isinstance(value, str):
         return _other_texts(value)
-    if isinstance(value, list) and value:
-        changed = [find_other_values(item, Type(), random) for item in value]
-        return [[*reversed(value), value[-1]], [new[-1] for new in changed], [new[0] for new in changed]]
-    if isinstance(value, dict) and value:
-        changed_items = {key: find_other_values(item, Type(), random) for key, item in value.items()}
-        return [{key: new[index] for key, new in changed_items.items()} for index in (0, -1)]
+    if isinstance(value, (list, dict)) and value:
+        new_items = {step: find_other_values(item, Type(), random) for step, item in items_of(value).items()}
+        changed = [{step: new[index] for step, new in new_items.items()} for index in (-1, 0)]
+        if isinstance(value, dict):
+            return changed[::-1]
+        return [[*reversed(value), value[-1]], *([*items.values()] for items in changed)]
     return (
         [[_PLAIN_TEXTS[0]], [4]] if value == [] else [{"other": 4}] if value == {} else [_PLAIN_TEXTS[0], 4]
     )

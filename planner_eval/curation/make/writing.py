@@ -64,7 +64,7 @@ def make_layout_step(form: str) -> MakeStep:
             return Refusal(f"{form} cannot express it")
         return (
             changed
-            if same(back, _comparable_plan(form, changed.plan))
+            if same(back, resolve_references(changed.plan) if form == "complexfuncbench" else changed.plan)
             else Refusal(f"{form} expresses another plan")
         )
 
@@ -85,11 +85,6 @@ def records(form: str, tasks: Sequence[Made], catalog: Catalog, seed: int = 0) -
     if form == "planeval":
         return [_own_record(task, catalog) for task in tasks]
     return [_LAYOUTS[form].record(task) for task in tasks]
-
-
-def _comparable_plan(form: str, plan: Plan) -> Plan:
-    """The plan as a layout has it: where there are no references, the values that they stand for."""
-    return resolve_references(plan) if form == "complexfuncbench" else plan
 
 
 # ---------------------------------------------------------------- our own

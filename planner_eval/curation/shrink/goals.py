@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -18,7 +19,7 @@ from planner_eval.base.errors import AbsentError, InputError, ParseError, WriteE
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import close_names, one_line
+from planner_eval.base.text import did_you_mean, one_line
 from planner_eval.benchmarks.answers import gold_samples, match_answers, read_answers
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, benchmark
 from planner_eval.benchmarks.compare import FigureDifferences, figure_differences
@@ -65,8 +66,7 @@ def refuse_code(code: str) -> None:
         InputError: names the closest codes, or all.
     """
     if code not in EDITS:
-        close = close_names(code, EDITS)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"expected one of {', '.join(EDITS)}"
+        hint = did_you_mean(code, EDITS, f"expected one of {', '.join(EDITS)}")
         raise InputError(f"no edit has the code {code!r}; {hint}")
 
 
@@ -87,7 +87,7 @@ def goal_of_code(code: str, pred: InputSide, gold: InputSide, policy: Policy) ->
     if code not in codes:
         hint = f"its edits are {', '.join(codes)}" if codes else "the plans are the same"
         raise AbsentError(f"no edit of this pair is {code}: {hint}")
-    readers = _SideReader(pred), _SideReader(gold)
+    readers = lru_cache(maxsize=1)(pred.read), lru_cache(maxsize=1)(gold.read)  # one side mostly stays
 
     def texts(pred: str, gold: str) -> bool:
         plans = readers[0](pred), readers[1](gold)
@@ -97,23 +97,6 @@ def goal_of_code(code: str, pred: InputSide, gold: InputSide, policy: Policy) ->
         return any(edit.code == code for edit in (new_diff.roots if root else new_diff.edits))
 
     return Goal(texts, code if root else f"{code}, a consequence")
-
-
-class _SideReader:
-    """Reads the texts of a side, the last one once; None of one that is no plan."""
-
-    def __init__(self, record: InputSide) -> None:
-        self.side = record
-        self.text, self.plan = record.text, record.plan
-
-    def __call__(self, text: str) -> Any:
-        if text != self.text:
-            try:
-                self.plan = self.side.parsed(text)
-            except ParseError:
-                self.plan = None
-            self.text = text
-        return self.plan
 
 
 # ---------------------------------------------------------------- a command

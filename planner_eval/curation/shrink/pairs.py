@@ -199,6 +199,13 @@ class InputSide:
     notes: tuple[str, ...] = ()
     file: Callable[[str], SideFile] = field(default=lambda text: SideFile(".txt", text))
 
+    def read(self, text: str) -> Plan | None:
+        """The plan that a text is; None where it is none."""
+        try:
+            return self.parsed(text)
+        except ParseError:
+            return None
+
 
 def read_side(
     plan_file: PlanFile, record: Record, options: Mapping[str, Any], to: str | None, *, role: str
@@ -220,57 +227,45 @@ def read_side(
         text = source.text or ""
     else:
         text = source if isinstance(source, str) else _as_json(source, record.where)
-    options = {**options, "turn": record.turn} | ({"dialect": record.dialect} if record.dialect else {})
+    file = _make_file_writer(plan_file, record)
+    options = {**options, **({"dialect": record.dialect} if record.dialect else {})}
     try:
-        plan = read_plan(record, **{name: value for name, value in options.items() if name != "turn"})
+        plan = read_plan(record, **options)
     except ParseError as error:
-        why = f"{record.where}: {str(error).partition(chr(10))[0]}"
-        return InputSide(text, None, why, file=_make_file_writer(plan_file, record))
-    tools = options.get("tools")
-    notation, notes = _choose_notation(plan, to, role, tools)
-    if not text:
-        text = write(plan, notation, tools=tools)
-    parse_options = {**options, "dialect": notation if notation == options.get("dialect") else None}
-
-    def parsed(text: str) -> Plan:
-        return parse(text, **{name: value for name, value in parse_options.items() if value is not None})
-
+        return InputSide(text, None, f"{record.where}: {str(error).partition(chr(10))[0]}", file=file)
+    notation, notes = _choose_notation(plan, to, role)
+    options |= {"turn": record.turn, "dialect": notation if notation == options.get("dialect") else None}
+    options = {name: value for name, value in options.items() if value is not None}
     return InputSide(
-        text,
+        text or write(plan, notation),
         plan,
-        "",
-        notation,
-        lambda plan: write(plan, notation, tools=tools),
-        parsed,
+        dialect=notation,
+        written=lambda plan: write(plan, notation),
+        parsed=lambda text: parse(text, **options),
         notes=notes,
-        file=_make_file_writer(plan_file, record),
+        file=file,
     )
 
 
-def _choose_notation(plan: Plan, to: str | None, role: str, tools: Any) -> tuple[str, tuple[str, ...]]:
+def _choose_notation(plan: Plan, to: str | None, role: str) -> tuple[str, tuple[str, ...]]:
     """In which notation a plan is written, and what is to be said of that."""
     if to is not None:
         dialects.get(to)
-        for variant in (
-            plan,
-            strip_source(plan),
-        ):  # the second is what is written: what was guessed is no part of it
-            try:
-                write(variant, to, tools=tools)
-            except WriteError as error:
-                message = str(error).partition("\n")[0]
-                raise InputError(
-                    f"{role} cannot be written as {to}: {message}; name another notation with --to, such as "
-                    f"{FALLBACK_DIALECT}, or drop --to"
-                ) from None
-        return to, ()
-    own = plan.dialect or FALLBACK_DIALECT
+    notation = to or plan.dialect or FALLBACK_DIALECT
     try:
-        write(plan, own, tools=tools)
+        write(plan, notation)
+        if to is not None:
+            write(strip_source(plan), to)  # which is what is written: what was guessed is no part of it
     except WriteError as error:
         message = str(error).partition("\n")[0]
-        return FALLBACK_DIALECT, (f"{role} is written as {FALLBACK_DIALECT}, for {own} cannot be: {message}",)
-    return own, ()
+        if to is not None:
+            raise InputError(
+                f"{role} cannot be written as {to}: {message}; name another notation with --to, such as "
+                f"{FALLBACK_DIALECT}, or drop --to"
+            ) from None
+        note = f"{role} is written as {FALLBACK_DIALECT}, for {notation} cannot be: {message}"
+        return FALLBACK_DIALECT, (note,)
+    return notation, ()
 
 
 def _make_file_writer(plan_file: PlanFile, record: Record) -> Callable[[str], SideFile]:
@@ -286,21 +281,23 @@ def _make_file_writer(plan_file: PlanFile, record: Record) -> Callable[[str], Si
         values = loads_if_json(text, DEFAULT_LIMITS) if structured else None
         if values is not None and len(values) == 1:
             content = values[0]
-        fields = _set_field(dict(record.fields), path, content)
+        fields = set_field(record.fields, path, content)
         return SideFile(".jsonl", json.dumps(fields, ensure_ascii=False) + "\n")
 
     return file
 
 
-def _set_field(fields: dict[str, Any], path: str, content: Any) -> dict[str, Any]:
-    """The fields with another content; of a way into a record the whole way."""
-    if path in fields or "." not in path:
-        return {**fields, path: content}
+def set_field(fields: Mapping[str, Any], path: str, content: Any) -> dict[str, Any]:
+    """The fields with another content; of a way into a record the whole way.
+
+    >>> set_field({"id": 1}, "output.gold", "f()")
+    {'id': 1, 'output': {'gold': 'f()'}}
+    """
     first, _, remaining = path.partition(".")
-    inner = fields.get(first)
-    if isinstance(inner, dict):
-        return {**fields, first: _set_field(inner, remaining, content)}
-    return {**fields, path: content}
+    inner = fields.get(first, {})
+    if path in fields or not remaining or not isinstance(inner, dict):
+        return {**fields, path: content}
+    return {**fields, first: set_field(inner, remaining, content)}
 
 
 def _as_json(data: Any, where: str) -> str:

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import compress
 from typing import Any, TypeAlias
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -135,19 +136,17 @@ def find_cuts(pair: Pair, _partners: Partners, *, of: str) -> list[Cut]:
 
 
 def cut(pair: Pair, units: Iterable[Cut]) -> Pair:
-    """The pair without some pieces of its texts."""
-    texts = list(pair)
-    ends = [0, 0]
-    retained: list[list[str]] = [[], []]
-    for number, start, end in sorted(units):  # of pieces one within another the outer one goes
-        text = texts[number]
-        if isinstance(text, str) and end > ends[number]:
-            retained[number].append(text[ends[number] : start])
-            ends[number] = end
-    for number, text in enumerate(pair):
-        if isinstance(text, str):
-            texts[number] = "".join([*retained[number], text[ends[number] :]])
-    return Pair(*texts)
+    """The pair without some pieces of its texts, which may lie within one another."""
+    stays = [bytearray(b"1" * len(content)) if isinstance(content, str) else None for content in pair]
+    for number, start, end in units:
+        if (mask := stays[number]) is not None:
+            mask[start:end] = bytes(end - start)
+    return Pair(
+        *(
+            "".join(compress(content, mask)) if isinstance(content, str) and mask is not None else content
+            for content, mask in zip(pair, stays, strict=True)
+        )
+    )
 
 
 # ----------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -145,16 +145,11 @@ class Shrunk:
             }
             for name, output in (("pred", self.pred), ("gold", self.gold))
         }
-        difference = self.diff
-        edits = (
-            [] if difference is None else [{"code": e.code, "message": e.message} for e in difference.edits]
-        )
-        outcome = {"shows": self.shows, "tries": self.tries, "steps": self.steps, "ended": self.ended}
         return {
             "schema": "planeval.shrunk/1",
-            **outcome,
+            **{name: getattr(self, name) for name in ("shows", "tries", "steps", "ended")},
             **outputs,
-            "edits": edits,
+            "edits": [{"code": e.code, "message": e.message} for e in (self.diff.edits if self.diff else ())],
             "notes": list(self.notes),
         }
 
@@ -198,18 +193,15 @@ def search(
     Raises:
         AbsentError: asked again of the given pair, what was asked answers otherwise.
     """
-    records = (pred, gold)
     used = 0
-    modes = [(True, True), (False, True), (True, False), (False, False)]
-    for mode in modes:
-        if any(as_plan and record.plan is None for as_plan, record in zip(mode, records, strict=True)):
+    for mode in ((True, True), (False, True), (True, False), (False, False)):
+        if any(as_plan and side.plan is None for as_plan, side in zip(mode, (pred, gold), strict=True)):
             continue
-        prepared = _Sides(pred, gold, mode)
-        start = prepared.start()
-        must_check = mode != (False, False) or bool(used and shows.asked)
-        if not must_check or prepared.shows(start, shows):
+        sides = _Sides(pred, gold, mode)
+        start, unchanged = sides.start(), mode == (False, False)
+        if (unchanged and not (used and shows.asked)) or sides.shows(start, shows):
             break
-        if mode == (False, False):
+        if unchanged:
             raise AbsentError(
                 f"{shows.asked} is not reproducible: two tests of the original pair gave different results"
             )
@@ -219,24 +211,18 @@ def search(
         if progress is not None:
             progress(count, _format_size(pair))
 
-    result = smallest.shrink(
-        start, lambda pair: prepared.shows(pair, shows), progress=tell, **limits._asdict()
-    )
-    outputs = [prepared.part(index, start[index], result.pair[index]) for index in (0, 1)]
-    notes = [*pred.notes, *gold.notes, *prepared.notes()]
+    result = smallest.shrink(start, lambda pair: sides.shows(pair, shows), progress=tell, **limits._asdict())
+    left, right = (sides.part(index, start[index], result.pair[index]) for index in (0, 1))
+    notes = [*pred.notes, *gold.notes, *sides.notes()]
     ended = result.ended
     if shows.asked and ended != "interrupted":
         try:
-            if not all(shows.texts(outputs[0].text, outputs[1].text) for _ in range(CONFIRMATIONS)):
-                ended = "wavers"
-                notes.append(
-                    f"{shows.asked} is not reproducible: two tests of this pair gave different results"
-                )
+            if not all(shows.texts(left.text, right.text) for _ in range(CONFIRMATIONS)):
+                ended, why = "wavers", "two tests of this pair gave different results"
+                notes.append(f"{shows.asked} is not reproducible: {why}")
         except KeyboardInterrupt:  # what was found is written all the same
             ended = "interrupted"
-    return Shrunk(
-        outputs[0], outputs[1], shows.said, result.tries + used, result.steps, ended, tuple(notes), policy
-    )
+    return Shrunk(left, right, shows.said, result.tries + used, result.steps, ended, tuple(notes), policy)
 
 
 def _format_size(pair: Pair) -> str:
@@ -256,30 +242,26 @@ class _Sides:
     """
 
     def __init__(self, pred: InputSide, gold: InputSide, as_plans: tuple[bool, bool]) -> None:
-        self.told, self.as_plans = (pred, gold), as_plans
+        self.sides, self.as_plans = (pred, gold), as_plans
 
     def start(self) -> Pair:
         """The pair that the search begins with; a side that is unchanged, is nothing to it."""
-        pairs = zip(self.told, self.as_plans, strict=True)
-        first, second = (
-            strip_source(record.plan)
-            if as_plan and record.plan is not None
-            else record.text
-            if record.cut
-            else ""
-            for record, as_plan in pairs
+        return Pair(
+            *(
+                strip_source(side.plan) if as_plan and side.plan is not None else side.text * side.cut
+                for side, as_plan in zip(self.sides, self.as_plans, strict=True)
+            )
         )
-        return Pair(first, second)
 
     def text(self, index: int, content: Side) -> str | None:
         """How a side is written; None where its notation cannot express it."""
-        record = self.told[index]
+        side = self.sides[index]
         if isinstance(content, str):
-            return content if record.cut else record.text
-        if record.calling and not content.calls:
+            return content if side.cut else side.text
+        if side.calling and not content.calls:
             return None
         try:
-            text = record.written(content)
+            text = side.written(content)
         except (WriteError, ParseError):
             return None
         return text if text.strip() else None  # in some notations no call is no text, which is no plan
@@ -291,38 +273,18 @@ class _Sides:
 
     def part(self, index: int, before: Side, after: Side) -> ShrunkSide:
         """One side of what was found."""
-        record = self.told[index]
-        text = self.text(index, after)
+        side, text = self.sides[index], self.text(index, after)
         assert text is not None
-        try:
-            plan = record.parsed(text)
-        except ParseError:
-            plan = None
-        file = record.file(text)
-        written = not isinstance(after, str)
-        return ShrunkSide(
-            text,
-            record.dialect if written else None,
-            plan,
-            size_of(before),
-            size_of(after),
-            file.suffix,
-            file.text,
-        )
+        dialect = side.dialect if not isinstance(after, str) else None
+        return ShrunkSide(text, dialect, side.read(text), size_of(before), size_of(after), *side.file(text))
 
-    def notes(self) -> list[str]:
+    def notes(self) -> Iterator[str]:
         """Which sides were not made smaller as plans, and why."""
-        notes = []
-        for name, record, as_plan in zip(("pred", "gold"), self.told, self.as_plans, strict=True):
-            if as_plan:
-                continue
-            why = (
-                f"it holds no readable plan ({record.error})"
-                if record.plan is None
-                else "after rewriting, the pair no longer fails in this way"
-            )
-            notes.append(f"{name} is {'cut as a text' if record.cut else 'unchanged'}: {why}")
-        return notes
+        for name, side, as_plan in zip(("pred", "gold"), self.sides, self.as_plans, strict=True):
+            if not as_plan:
+                why = "after rewriting, the pair no longer fails in this way"
+                why = f"it holds no readable plan ({side.error})" if side.plan is None else why
+                yield f"{name} is {'cut as a text' if side.cut else 'unchanged'}: {why}"
 
 
 # ----------------------------------------------------------------------

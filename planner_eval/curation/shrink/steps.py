@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,6 @@ from planner_eval.curation.shrink.pairs import (
     SIMPLE_TEXT,
     Pair,
     Partners,
-    Side,
     nested_values,
     number_length,
     weight_of,
@@ -43,14 +42,8 @@ MAX_WORDS = 50
 """Of texts of more words none is left out alone; halves are."""
 
 
-class _Dropped:
-    """What stands for nothing, where null is a value."""
-
-    def __repr__(self) -> str:
-        return "GONE"
-
-
-DROPPED = _Dropped()
+DROPPED: Any = object()
+"""What stands for nothing, where null is a value."""
 
 
 class Change(NamedTuple):
@@ -107,38 +100,24 @@ def simplify_value(value: Value) -> Iterator[Any]:
 def shorten_value(value: Value) -> Iterator[Any]:
     """A part of a text or of a number's digits: halves, all but one word or digit, all but one end."""
     if isinstance(value, str) and len(value) > 1:
-        middle = len(value) // 2
-        yield value[:middle]
-        yield value[middle:]
-        words = value.split(" ")
-        if 1 < len(words) <= MAX_WORDS:
-            yield from (" ".join([*words[:index], *words[index + 1 :]]) for index in range(len(words)))
-        yield value[1:]
-        yield value[:-1]
-    elif isinstance(value, bool) or not isinstance(value, (int, float)) or number_length(value) > 400:
-        return
-    elif isinstance(value, int):
-        yield abs(value)
-        yield from _shorter_numbers(value, int)
-    elif math.isfinite(value):
-        yield from (abs(value), float(int(value)), round(value, 1), round(value, 2))
-        yield from (number for number in _shorter_numbers(value, float) if math.isfinite(number))
+        yield from (*_shorter_texts(value, value.split(" "), " "), value[1:], value[:-1])
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and number_length(value) <= 400:
+        kind, text = type(value), repr(abs(value))
+        sign = "-" if value < 0 else ""
+        rounded = [f"{value:.{digits}f}" for digits in range(3)] if kind is float else []
+        mantissa = [text.partition("e")[0]] if "e" in text else []
+        shorter = [f"{sign}{digits}" for digits in (*mantissa, *_shorter_texts(text, text, ""))]
+        for digits in (text, *rounded, *shorter):
+            with suppress(ValueError):  # a point or an e alone, or nothing
+                yield from filter(math.isfinite, (kind(digits),))
 
 
-def _shorter_numbers(value: float, kind: Callable[[str], float]) -> Iterator[float]:
-    """The numbers that some of a number's characters are: without its power of ten, halves, all but one.
-
-    >>> list(_shorter_numbers(-12.5, float))
-    [-12.0, -0.5, -2.5, -1.5, -125.0, -12.0]
-    """
-    text = repr(abs(value))
-    mantissa, power, _ = text.partition("e")
-    middle, count = len(text) // 2, len(text)
-    ends = range(count) if count <= MAX_WORDS else (0, count - 1)
-    candidates = [*([mantissa] if power else []), text[:middle], text[middle:]]
-    for digits in (*candidates, *(text[:index] + text[index + 1 :] for index in ends)):
-        with suppress(ValueError):  # a point or an e alone, or nothing
-            yield kind(f"-{digits}" if value < 0 else digits)
+def _shorter_texts(text: str, pieces: Sequence[str], joiner: str) -> Iterator[str]:
+    """Halves of a text, and all of it but one of its pieces."""
+    middle = len(text) // 2
+    yield from (text[:middle], text[middle:])
+    if 1 < len(pieces) <= MAX_WORDS:
+        yield from (joiner.join([*pieces[:i], *pieces[i + 1 :]]) for i in range(len(pieces)))
 
 
 # ---------------------------------------------------------------- places
@@ -172,20 +151,20 @@ def paired_changes(pair: Pair, partners: Partners, simpler: Simplifier, outer: b
     if isinstance(pred, str) or isinstance(gold, str):
         return []
     to_gold = dict(partners) | {ANSWER_POSITION: ANSWER_POSITION}
-    names = {position: [name for name, _ in arguments] for position, arguments in _all_arguments(gold)}
-    gold_values, pred_arguments = find_values(gold, outer=outer), dict(_all_arguments(pred))
+    pred_arguments, gold_arguments = dict(_all_arguments(pred)), dict(_all_arguments(gold))
+    gold_values = find_values(gold, outer=outer)
     changes: list[Changes] = []
-    for (call, pred_argument, path), value in find_values(pred, outer=outer).items():
-        name, gold_call = pred_arguments[call][pred_argument][0], to_gold.get(call)
-        if gold_call is None or name not in names.get(gold_call, ()):
+    for (call, number, path), value in find_values(pred, outer=outer).items():
+        gold_call = to_gold.get(call)
+        names = [name for name, _ in gold_arguments.get(gold_call, ())] if gold_call is not None else []
+        name = pred_arguments[call][number][0]
+        gold_place = (gold_call, names.index(name), path) if gold_call is not None and name in names else None
+        if gold_place is None or gold_place not in gold_values:
             continue
-        gold_argument = names[gold_call].index(name)
-        gold_value = gold_values.get((gold_call, gold_argument, path), DROPPED)
-        if gold_value is DROPPED:
-            continue
+        gold_value = gold_values[gold_place]
         are_alike = _can_change_alike(value, gold_value, to_gold)
         changes += [
-            (Change(0, call, pred_argument, path, new), Change(1, gold_call, gold_argument, path, gold_new))
+            (Change(0, call, number, path, new), Change(1, *gold_place, gold_new))
             for new, gold_new in zip(simpler(value), simpler(gold_value), strict=False)
             if are_alike or new is DROPPED
         ]
@@ -234,15 +213,12 @@ def apply_changes(pair: Pair, units: Iterable[Changes]) -> Pair:
 def _change_plan(plan: Plan, new_values: Mapping[tuple[int, int], Mapping[Path, Any]]) -> Plan:
     new_arguments: dict[int, Arguments] = {}
     for call, arguments in _all_arguments(plan):
-        new = (
-            (
-                name,
-                replace_values(value, new_values[call, number]) if (call, number) in new_values else value,
-            )
+        values = (
+            (name, replace_values(value, new_values.get((call, number), {})))
             for number, (name, value) in enumerate(arguments)
         )
-        new_arguments[call] = tuple((name, value) for name, value in new if value is not DROPPED)
-    calls = tuple(replace(call, arguments=new_arguments[i]) for i, call in enumerate(plan.calls))
+        new_arguments[call] = tuple((name, value) for name, value in values if value is not DROPPED)
+    calls = (replace(call, arguments=new_arguments[i]) for i, call in enumerate(plan.calls))
     return build_plan(calls, new_arguments.get(ANSWER_POSITION))
 
 
@@ -290,9 +266,9 @@ def partnered_calls(pair: Pair, partners: Partners) -> list[CallPair]:
     Consumers mostly stand behind what they need: so few others go with a call.
     """
     paired = {gold: pred for pred, gold in partners}
-    units: list[CallPair] = [(paired.get(position), position) for position in range(_count_calls(pair.gold))]
-    matched = set(paired.values())
-    units += [(position, None) for position in range(_count_calls(pair.pred)) if position not in matched]
+    pred_count, gold_count = (0 if isinstance(content, str) else len(content.calls) for content in pair)
+    units: list[CallPair] = [(paired.get(position), position) for position in range(gold_count)]
+    units += [(position, None) for position in range(pred_count) if position not in paired.values()]
     return units[::-1]
 
 
@@ -312,36 +288,29 @@ def drop_calls(pair: Pair, units: Collection[CallPair], *, cut: bool) -> Pair:
             as well, and whatever needs them.
     """
     drop = _cut_references if cut else _drop_with_consumers
-    removed = [{position for unit in units if (position := unit[index]) is not None} for index in (0, 1)]
-    reduced = [
-        drop(plan, positions) if positions and not isinstance(plan, str) else plan
-        for plan, positions in zip(pair, removed, strict=True)
-    ]
-    return Pair(*reduced)
+    contents: list[Any] = list(pair)
+    for number, plan in enumerate(pair):
+        removed = {unit[number] for unit in units} - {None}
+        contents[number] = drop(plan, removed) if removed and not isinstance(plan, str) else plan
+    return Pair(*contents)
 
 
-def _count_calls(plan_or_text: Side) -> int:
-    return 0 if isinstance(plan_or_text, str) else len(plan_or_text.calls)
-
-
-def _drop_with_consumers(plan: Plan, removed: set[int]) -> Plan:
+def _drop_with_consumers(plan: Plan, removed: set[Any]) -> Plan:
     users = consumers(plan)
     waiting = list(removed)
     while waiting:
         new = set(users[waiting.pop()]) - removed
         removed |= new
         waiting += new
-    answer = plan.answer
-    if answer is not None:  # it consumes, too; values without what they need go, never the whole
-        answer = tuple(
-            (name, value)
-            for name, value in answer
-            if not any(isinstance(ref, Ref) and ref.call in removed for _, ref in references(value))
-        )
+    answer = plan.answer and tuple(  # it consumes, too; values without what they need go, never the whole
+        (name, value)
+        for name, value in plan.answer
+        if not any(isinstance(ref, Ref) and ref.call in removed for _, ref in references(value))
+    )
     return _keep_remaining_calls(replace(plan, answer=answer), removed)
 
 
-def _cut_references(plan: Plan, removed: set[int]) -> Plan:
+def _cut_references(plan: Plan, removed: set[Any]) -> Plan:
     def literal(leaf: Value) -> Value:
         return SIMPLE_TEXT if isinstance(leaf, Ref) and leaf.call in removed else leaf
 
@@ -397,10 +366,9 @@ def _plan_extras(plan: Plan) -> Iterator[Callable[[Plan], Plan]]:
 
 def drop_extras(pair: Pair, units: Iterable[PlanChange]) -> Pair:
     """The pair without some of it."""
-    plans = list(pair)
+    plans: list[Any] = list(pair)
     for number, change in units:
-        plan = plans[number]
-        plans[number] = plan if isinstance(plan, str) else change(plan)
+        plans[number] = change(plans[number])
     return Pair(*plans)
 
 
@@ -415,10 +383,9 @@ def _drop_output(name: str, call: Call) -> Call:
 
 def _shorten_labels(plan: Plan) -> Plan:
     """The plan with short labels, none of which another call has."""
-    short_ids = {call.id for call in plan.calls if len(call.id) <= MAX_LABEL_CHARACTERS}
-    numbered = (f"c{number}" for number in range(1, 2 * len(plan.calls) + 1))
-    free = (name for name in numbered if name not in short_ids)
-    calls = [
+    ids = [call.id for call in plan.calls]
+    free = (name for number in range(1, 2 * len(ids) + 1) if (name := f"c{number}") not in ids)
+    calls = (
         replace(call, id=next(free)) if len(call.id) > MAX_LABEL_CHARACTERS else call for call in plan.calls
-    ]
+    )
     return build_plan(calls, plan.answer)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from heapq import nsmallest
 from typing import NamedTuple
 
 from planner_eval.base.text import differing_letters, edit_distance, is_swap, words_of_name
@@ -13,7 +14,7 @@ from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.check import find_tool
 from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.curation.audit.words import TABLES, word_set
-from planner_eval.curation.suggest.faults import has_declared_output
+from planner_eval.curation.suggest.faults import declares_output
 from planner_eval.plan.inference import last_name
 from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan, Ref, references
 
@@ -24,9 +25,6 @@ MAX_NAME_CHARACTERS = 80
 
 _MAX_TYPO_EDITS, _MIN_LETTERS_FOR_ONE_EDIT, _MIN_LETTERS_FOR_TWO_EDITS = 2, 5, 9
 """Edits of a typo at most; letters of a word in which one may be wrong, and of one in which two may be."""
-
-_MAX_NAMES_PER_BIGRAM = 2_000
-"""A pair of letters that more names than this share tells nothing, and is not looked up."""
 
 _SYNONYM_GROUP = {
     word: group for group, line in enumerate(TABLES["synonyms"].splitlines()) for word in line.split()
@@ -147,7 +145,8 @@ def find_stray_words(
     ):
         return tuple(left_words), tuple(right_words)  # pdf_to_text is no text_to_pdf
     tests: list[Callable[[str, str], bool]] = [str.__eq__, _is_same_stem, is_typo]
-    tests += [_are_synonyms] if synonyms else []
+    if synonyms:
+        tests.append(lambda word, partner: _SYNONYM_GROUP.get(word, word) == _SYNONYM_GROUP.get(partner))
     for same in tests:
         for word in [*left_words]:
             partner = next((candidate for candidate in right_words if same(word, candidate)), None)
@@ -165,10 +164,6 @@ def _is_same_stem(word: str, other: str) -> bool:
     short, long = sorted((word, other), key=len)
     plural = f"{short[:-1]}ies" if short.endswith("y") else f"{short}es"
     return len(short) > 2 and long in (f"{short}s", plural)
-
-
-def _are_synonyms(word: str, other: str) -> bool:
-    return word in _SYNONYM_GROUP and _SYNONYM_GROUP[word] == _SYNONYM_GROUP.get(other)
 
 
 _NEGATIONS = word_set("negations")
@@ -221,53 +216,27 @@ def _is_negated(word: str, stem: str) -> bool:
     return False
 
 
-class NameIndex:
-    """Many names, by the pairs of letters and the words in them.
-
-    Args:
-        names: The names; what is found are their positions.
-
-    >>> NameIndex(["search_flight", "book_hotel"]).nearest("serchFlight", 1)
-    [0]
-    """
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._sizes: list[int] = []
-        self._at: dict[str, list[int]] = {}
-        for position, name in enumerate(names):
-            pieces = _name_features(name)
-            self._sizes.append(len(pieces))
-            for piece in pieces:
-                self._at.setdefault(piece, []).append(position)
-
-    def nearest(self, name: str, most: int) -> list[int]:
-        """The positions of the names that share most with one, the nearest first."""
-        pieces = _name_features(name)
-        shared: Counter[int] = Counter()
-        for piece in sorted(pieces):
-            positions = self._at.get(piece, ())
-            if len(positions) <= _MAX_NAMES_PER_BIGRAM or piece == normalize_name(name):
-                shared.update(positions[:_MAX_NAMES_PER_BIGRAM])
-        ranked = sorted(
-            shared,
-            key=lambda position: (-2 * shared[position] / (len(pieces) + self._sizes[position]), position),
-        )
-        return ranked[:most]
-
-
-def _name_features(name: str) -> frozenset[str]:
+@lru_cache(maxsize=1 << 14)
+def name_features(name: str) -> frozenset[str]:
     """The pairs of letters of a name, its words with what they mean, and all of it."""
-    words_of_name = words(name)
-    text = f"^{''.join(words_of_name)}$"
+    text = f"^{normalize_name(name)}$"
     pairs = {text[start : start + 2] for start in range(len(text) - 1)}
-    return frozenset(
-        {
-            *pairs,
-            *words_of_name,
-            *(f"={_SYNONYM_GROUP[word]}" for word in words_of_name if word in _SYNONYM_GROUP),
-            text[1:-1],
-        }
-    )
+    meanings = {f"={_SYNONYM_GROUP[word]}" for word in words(name) if word in _SYNONYM_GROUP}
+    return frozenset({*pairs, *words(name), *meanings, text[1:-1]})
+
+
+def nearest_names(name: str, names: Sequence[str], most: int) -> list[int]:
+    """The positions of the names that share most with one, the nearest first.
+
+    >>> nearest_names("serchFlight", ["book_hotel", "search_flight"], 1)
+    [1]
+    """
+    features = name_features(name)
+    shares = [
+        (-2 * len(features & other) / (len(features) + len(other)), position)
+        for position, other in enumerate(map(name_features, names))
+    ]
+    return [position for share, position in nsmallest(most, shares) if share]
 
 
 # ----------------------------------------------------------------------
@@ -305,20 +274,18 @@ class OutputCandidate(NamedTuple):
         ref: The reference to it.
         score: How likely it is, from 0 to 1.
         reason: Why.
-        free: Whether nothing else uses the call's result.
         told: Whether more than the type speaks for it: a name, or what the reference itself says.
     """
 
     ref: Ref
     score: float
     reason: str
-    free: bool = False
     told: bool = True
 
     @property
-    def unasked(self) -> OutputCandidate:
-        """The same where no reference stood: a result that merely fits, as most texts do, is unlikely."""
-        return self if self.told else self._replace(score=0.6 * self.score)
+    def unasked(self) -> float:
+        """The score where no reference stood: a result that merely fits, as most texts do, is unlikely."""
+        return self.score if self.told else 0.6 * self.score
 
 
 class Producers:
@@ -330,7 +297,7 @@ class Producers:
     """
 
     def __init__(self, plan: Plan, catalog: Catalog) -> None:
-        self.plan = plan
+        self.plan, self._catalog = plan, catalog
         self.texts = catalog.text_values
         self.tools: list[Tool | None] = [find_tool(call, catalog) for call in plan.calls]
         self._used: list[dict[Path, None]] = [{} for _ in plan.calls]
@@ -339,21 +306,20 @@ class Producers:
                 for _, ref in references(value):
                     if isinstance(ref, Ref) and ref.call < position:
                         self._used[ref.call][ref.path] = None
-        whole_paths = Counter(
-            path for paths in self._used for path in paths if len(path) == 1 and path[0] in WHOLE_RESULT_NAMES
-        )
-        self._whole: Path = whole_paths.most_common(1)[0][0] if whole_paths else ()
+        paths = Counter(path for paths in self._used for path in paths)
+        whole_paths = [
+            path for path, _ in paths.most_common() if len(path) == 1 and path[0] in WHOLE_RESULT_NAMES
+        ]
+        self._whole: Path = whole_paths[0] if whole_paths else ()
 
     def outputs(self, position: int) -> dict[Path, None]:
         """The ways into a call's result that there are: declared by its tool, by the call, or used."""
-        tool, call = self.tools[position], self.plan.calls[position]
-        paths: dict[Path, None] = {}
-        if tool is not None and tool.returns.unfolded.fields:
-            paths |= dict.fromkeys((field.name,) for field in tool.returns.unfolded.fields[:_MAX_OUTPUTS])
-        else:
-            paths |= dict.fromkeys((name,) for name in call.returns[:_MAX_OUTPUTS])
-            if tool is None or tool.only_output == "" or not paths:
-                paths[self._whole] = None
+        tool = self.tools[position]
+        fields = tool.returns.unfolded.fields if tool is not None else ()
+        names = [field.name for field in fields] or self.plan.calls[position].returns
+        paths: dict[Path, None] = dict.fromkeys((name,) for name in names[:_MAX_OUTPUTS])
+        if not fields and (tool is None or tool.only_output == "" or not paths):
+            paths[self._whole] = None
         return paths | self._used[position]
 
     def candidates(self, target: ExpectedOutput) -> list[OutputCandidate]:
@@ -362,18 +328,18 @@ class Producers:
         Args:
             target: What is known of it.
         """
-        before = range(min(target.call, len(self.plan.calls)))
-        outputs: dict[tuple[int, Path], OutputCandidate] = {}
-        for position in [*reversed(before)][:_MAX_CALLS]:
+        outputs: list[OutputCandidate] = []
+        last = min(target.call, len(self.plan.calls))
+        for position in range(max(0, last - _MAX_CALLS), last):
             paths = self.outputs(position)
             if target.path is not None and self.has(position, target.path):
                 paths[target.path] = None
             for path in paths:
-                output = self._weighed(Ref(position, path), target)
-                if output is not None:
-                    outputs[position, path] = output
+                output = self.type_of(Ref(position, path))
+                if output is not None and is_compatible(output, target.type, texts=self.texts):
+                    outputs.append(self._weigh(Ref(position, path), output, target))
         return sorted(
-            outputs.values(), key=lambda output: (-output.score, -output.ref.call, str(output.ref.path))
+            outputs, key=lambda candidate: (-candidate.score, -candidate.ref.call, str(candidate.ref.path))
         )
 
     def has(self, position: int, path: Path) -> bool:
@@ -386,94 +352,59 @@ class Producers:
         tool = self.tools[ref.call]
         if tool is None:
             return ANY
-        output = tool.output(ref.path)
-        fields = tool.returns.fields
-        if output is not None and not ref.path and len(fields) == 1:
-            return fields[0].type
-        return output
+        output, fields = tool.output(ref.path), tool.returns.fields
+        return fields[0].type if output is not None and not ref.path and len(fields) == 1 else output
 
-    def _weighed(self, ref: Ref, target: ExpectedOutput) -> OutputCandidate | None:
-        output = self.type_of(ref)
-        if output is None or not is_compatible(output, target.type, texts=self.texts):
-            return None
-        call = self.plan.calls[ref.call]
-        last = last_name(ref.path)
+    def _weigh(self, ref: Ref, output: Type, target: ExpectedOutput) -> OutputCandidate:
+        call, used, last = self.plan.calls[ref.call], self._used[ref.call], last_name(ref.path)
         generic = not last or last in WHOLE_RESULT_NAMES
-        reasons: list[tuple[float, str]] = []
+        declared = declares_output(self.plan, ref.call, ref.path, self._catalog)
         likeness = name_similarity(target.argument, call.name if generic else last)
-        if likeness > 0.6 and not generic:
-            reasons.append((likeness, f"{last} has a name like the argument's"))
-        score = 0.22 + (0.08 + 0.12 * (0.6 * likeness) if generic else 0.25 * likeness)
-        score += 0.08 if _has_same_kind(output, target.type) else 0.0
-        score += 0.2 if likeness > 0.99 and not generic else 0.0
-        free = not self._used[ref.call]
-        if free:
-            score += 0.22
-        elif ref.path not in self._used[ref.call]:
-            score += 0.03
-        score += 0.1 / (target.call - ref.call) if target.call > ref.call else 0.0
-        score += self._as_written(ref, target, last, reasons)
-        if likeness > 0.6 and generic:
-            reasons.append((0.65, f"{call.name} has a name like the argument's"))
+        more, reasons = self._as_written(ref, target, declared=declared)
+        score = 0.22 + more + (0.08 + 0.072 * likeness if generic else 0.25 * likeness)
+        score += 0.2 * (likeness > 0.99 and not generic)
+        same_kind = not {*output.kinds}.isdisjoint(target.type.kinds)
+        score += 0.08 * (same_kind and output.format == target.type.format)
+        score += 0.03 * (ref.path not in used) if used else 0.22
+        score += 0.1 / (target.call - ref.call)
+        if likeness > 0.6:
+            name = call.name if generic else last
+            reasons.append((0.65 if generic else likeness, f"{name} has a name like the argument's"))
         has_evidence = bool(reasons)
-        if not self._known(ref):
+        if not declared:
             score *= 1.0 if has_evidence else 0.75
             reasons.append((0.84, f"the outputs of {call.name} are unknown"))
         elif not has_evidence:
             typed = output.kinds and target.type.kinds
             reasons.append((0.8, "only the type matches" if typed else "it fits"))
-        if free:
-            reasons.append((0.7, "its result is otherwise unused"))
+        reasons += [] if used else [(0.7, "its result is otherwise unused")]
         text = ", ".join(text for _, text in sorted(reasons, reverse=True)[:2])
-        return OutputCandidate(ref, min(score, 0.97), text, free, has_evidence)
-
-    def _known(self, ref: Ref) -> bool:
-        """Whether the catalog, or the call itself, says that there is such an output."""
-        tool, call = self.tools[ref.call], self.plan.calls[ref.call]
-        return (tool is not None and has_declared_output(tool, ref.path)) or bool(
-            ref.path and ref.path[0] in call.returns
-        )
+        return OutputCandidate(ref, min(score, 0.97), text, has_evidence)
 
     def _as_written(
-        self, ref: Ref, target: ExpectedOutput, last: str, reasons: list[tuple[float, str]]
-    ) -> float:
-        """What the broken reference itself tells."""
-        more = 0.0
-        call = self.plan.calls[ref.call]
-        if target.path is not None:
-            if ref.path == target.path:
-                is_declared = self._known(ref)
-                more += 0.22 if is_declared or not target.path else 0.05
-                if target.path and is_declared:
-                    reasons.append((0.8, "it has the requested output"))
-            elif target.path and last:
-                likeness = name_similarity(last_name(target.path), last)
-                more += 0.18 * likeness
-                if likeness > 0.6:
-                    reasons.append((0.75, f"{last} has a name like the requested one"))
-        if target.producer is not None and target.producer == ref.call:
+        self, ref: Ref, target: ExpectedOutput, *, declared: bool
+    ) -> tuple[float, list[tuple[float, str]]]:
+        """What the broken reference itself tells: how much it adds, and the reasons with their weights."""
+        more, reasons = 0.0, list[tuple[float, str]]()
+        call, last = self.plan.calls[ref.call], last_name(ref.path)
+        if ref.path == target.path:
+            more += 0.22 if declared or not target.path else 0.05
+            reasons += [(0.8, "it has the requested output")] if target.path and declared else []
+        elif target.path and last:
+            likeness = name_similarity(last_name(target.path), last)
+            more += 0.18 * likeness
+            reasons += [(0.75, f"{last} has a name like the requested one")] if likeness > 0.6 else []
+        if target.producer == ref.call:
             more += 0.14
             reasons.append((0.6, "it is the named call"))
         if target.name:
-            labels = _label_similarity(target.name, call.id)
+            numbers = ["".join(filter(str.isdigit, text)) for text in (target.name, call.id)]
+            labels = name_similarity(target.name, call.id)
+            labels *= 1 if numbers[0] == numbers[1] else 0.2  # var_1 is var1 and Var_1, and no var_2
             tool = 0.9 * name_similarity(target.name, call.name)
             field = name_similarity(target.name, last) if last else 0.0
             more += 0.2 * max(labels, tool if tool > 0.55 else 0.0, field if field > 0.6 else 0.0)
             if max(labels, tool, field) > 0.6:
                 what = call.id if labels >= max(tool, field) else call.name if tool >= field else last
                 reasons.append((0.85, f"{what} has a name like the reference's"))
-        return more
-
-
-def _has_same_kind(output: Type, into: Type) -> bool:
-    return (
-        bool(output.kinds and into.kinds and set(output.kinds) & set(into.kinds))
-        and output.format == into.format
-    )
-
-
-def _label_similarity(name: str, label: str) -> float:
-    """How alike two labels are: ``var_1`` is ``var1`` and ``Var_1``, and no ``var_2``."""
-    close = name_similarity(name, label)
-    digits = ["".join(filter(str.isdigit, text)) for text in (name, label)]
-    return close if digits[0] == digits[1] else 0.2 * close
+        return more, reasons

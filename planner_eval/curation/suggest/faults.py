@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from planner_eval.catalogs.catalog import ANY, Catalog, Tool
+from planner_eval.catalogs.catalog import ANY, Catalog
 from planner_eval.catalogs.check import check_plan, find_tool
 from planner_eval.curation.shrink.pairs import items_of
 from planner_eval.plan.model import (
@@ -106,38 +106,32 @@ def _find_missing_apps(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
 
 def _find_reference_faults(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
     """References to nothing, to later calls and to the call itself, and texts that name an output."""
-    call_names = _CallNames(plan, catalog)
+    call_names = CallNames(plan, catalog)
     for position, call in enumerate(plan.calls):
         for name, value in call.arguments:
-            yield from _find_value_faults(value, position, name, call_names)
+            yield from _find_value_faults(value, position, name)
+            for path, text in leaves(value):
+                if isinstance(text, str) and call_names.named(text, position) is not None:
+                    excerpt = repr(text[:_MAX_SHOWN_CHARACTERS])
+                    message = f"{name} is the text {excerpt}, which names an earlier call's output"
+                    yield Fault(AS_TEXT, message, position, name, path)
     for name, value in plan.answer or ():
-        yield from _find_value_faults(value, None, name, call_names)
+        yield from _find_value_faults(value, None, name)
 
 
-def _find_value_faults(
-    value: Value, position: int | None, name: str, call_names: _CallNames
-) -> Iterator[Fault]:
+def _find_value_faults(value: Value, position: int | None, name: str) -> Iterator[Fault]:
     for path, ref in references(value):
         if isinstance(ref, Unresolved):
             text = f"{name} refers to {ref.name[:_MAX_SHOWN_CHARACTERS]!r}, but no call has that label"
             yield Fault("reference.unresolved", text, position, name, path)
-        elif position is not None and ref.call >= position:
-            code = "reference.self" if ref.call == position else "reference.forward"
-            what = (
-                "the call itself" if ref.call == position else f"call {ref.call + 1}, which is written later"
-            )
-            yield Fault(code, f"{name} refers to {what}", position, name, path)
-    if position is not None:
-        for path, text in leaves(value):
-            if isinstance(text, str) and call_names.named(text, position) is not None:
-                message = (
-                    f"{name} is the text {text[:_MAX_SHOWN_CHARACTERS]!r}, which names an earlier "
-                    "call's output"
-                )
-                yield Fault(AS_TEXT, message, position, name, path)
+        elif position == ref.call:
+            yield Fault("reference.self", f"{name} refers to the call itself", position, name, path)
+        elif position is not None and ref.call > position:
+            text = f"{name} refers to call {ref.call + 1}, which is written later"
+            yield Fault("reference.forward", text, position, name, path)
 
 
-class _CallNames:
+class CallNames:
     """Which names mean a call or its output, for texts that should have been references.
 
     A call without a label was given one by linking, which no text can mean.
@@ -171,85 +165,61 @@ class _CallNames:
         if not text or len(text) > _MAX_REFERENCE_CHARACTERS:
             return None
         signed = _MARKED_REFERENCE.fullmatch(text.strip())
-        inner = next(group for group in signed.groups() if group is not None) if signed else text
+        inner = next(filter(None, signed.groups())) if signed else text
         first, *steps = [step for step in _PATH_SEPARATORS.split(inner.strip()) if step] or [""]
         path: Path = tuple(int(step) if step.isdecimal() and len(step) < 9 else step for step in steps)
-        position = self._ids.get(first)
-        if position is not None and position < before:
+        position = self._ids.get(first, before)
+        if position < before:
             plain = bare and not path and not first.isdecimal()
-            if signed or plain or (path and self._has(position, path)):
+            if signed or plain or (path and declares_output(self._plan, position, path, self._catalog)):
                 return Ref(position, path)
         positions = [index for index in self._returns.get(first, ()) if index < before]
         # AppBench writes a reference as the bare name of an output
         written = signed or bare or (self._plan.dialect == "appbench" and "_" in first)
         return Ref(positions[-1], (first, *path)) if positions and written else None
 
-    def _has(self, position: int, path: Path) -> bool:
-        """Whether a call has an output by what its tool, or it itself, declares."""
-        call = self._plan.calls[position]
-        if path[0] in call.returns:
-            return True
-        tool = find_tool(call, self._catalog)
-        return tool is not None and has_declared_output(tool, path)
 
+def declares_output(plan: Plan, position: int, path: Path, catalog: Catalog) -> bool:
+    """Whether a call, or the catalog, says that it has an output, and does not merely leave it open.
 
-def has_declared_output(tool: Tool, path: Path) -> bool:
-    """Whether a catalog says that a tool has an output, and does not merely leave it open.
-
-    >>> from planner_eval.catalogs.catalog import Parameter, Type
-    >>> find = Tool("find", returns=Type(("object",), fields=(Parameter("id"),)))
-    >>> (
-    ...     has_declared_output(find, ("id",)), has_declared_output(find, ("size",)),
-    ...     has_declared_output(Tool("find"), ("id",))
-    ... )
-    (True, False, False)
-    """
-    if not path:
-        return tool.returns != ANY
-    fields = {field.name for field in tool.returns.unfolded.fields}
-    named = path[0] in fields or (path[0] in WHOLE_RESULT_NAMES and tool.only_output is not None)
-    return named and tool.returns != ANY and tool.output(path) is not None
-
-
-def text_reference(
-    plan: Plan, text: str, before: int, catalog: Catalog | None = None, *, bare: bool = False
-) -> Ref | None:
-    """The reference that a text means, in a call at a position.
-
-    Args:
-        plan: The plan.
-        text: The text.
-        before: The position of the call.
-        catalog: The tools, by which a label with an output of its tool is seen without any mark.
-        bare: Whether a label alone will do.
-
+    >>> from planner_eval.catalogs.catalog import Parameter, Tool, Type
     >>> from planner_eval.reading.dialects.read import parse
-    >>> text_reference(parse([{"id": "v1", "name": "f", "arguments": {}}]), "$v1.x$", 1)
-    Ref(call=0, path=('x',))
+    >>> find = Tool("find", returns=Type(("object",), fields=(Parameter("id"),)))
+    >>> [declares_output(parse("find()"), 0, (name,), Catalog((find,))) for name in ("id", "size")]
+    [True, False]
     """
-    return _CallNames(plan, catalog or Catalog(())).named(text, before, bare=bare)
+    call = plan.calls[position]
+    tool = find_tool(call, catalog)
+    if path and path[0] in call.returns:
+        return True
+    if tool is None or tool.returns == ANY:
+        return False
+    fields = {field.name for field in tool.returns.unfolded.fields}
+    named = not path or path[0] in fields or (path[0] in WHOLE_RESULT_NAMES and tool.only_output is not None)
+    return named and tool.output(path) is not None
 
 
 def read_text_reference(text: str) -> tuple[str, Path | None]:
     """A text as a reference that its words may name."""
-    first, _, dotted_path = text.strip("${}<># ").partition(".")
-    path: Path = tuple(step for step in dotted_path.strip("$").split(".") if step)
-    return first[:80], path[:5] or None
+    first, *steps = text.strip("${}<># ").split(".")
+    return first[:80], tuple(step for step in steps if step)[:5] or None
 
 
 def value_at_path(value: Value, path: Path) -> Value:
     """A part of a value, by the way to it."""
     for step in path:
-        value = value.parts[step] if isinstance(value, Template) and isinstance(step, int) else value[step]
+        value = items_of(value)[step]
     return value
 
 
-def find_difference(old: Value, new: Value, path: Path = ()) -> tuple[Path, Value]:
+def find_difference(old: Value, new: Value) -> tuple[Path, Value]:
     """The one part of a value that is another, and the way to it; all of it where several are."""
-    old_items, new_items = ({} if isinstance(value, Template) else items_of(value) for value in (old, new))
-    if type(old) is type(new) and old_items.keys() == new_items.keys() and len(path) < 8:
-        changed = [step for step, item in old_items.items() if repr(item) != repr(new_items[step])]
-        if len(changed) == 1:
-            step = changed[0]
-            return find_difference(old_items[step], new_items[step], (*path, step))
+    path: Path = ()
+    while type(old) is type(new) and not isinstance(old, Template) and len(path) < 8:
+        old_items, new_items = items_of(old), items_of(new)
+        changed = [step for step, item in old_items.items() if repr(item) != repr(new_items.get(step))]
+        if old_items.keys() != new_items.keys() or len(changed) != 1:
+            break
+        step = changed[0]
+        old, new, path = old_items[step], new_items[step], (*path, step)
     return path, new

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.catalogs.catalog import Type
+from planner_eval.catalogs.catalog import Parameter, Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.dates import normalise_date, possible_dates
 from planner_eval.curation.audit.words import QUOTED, TABLES, word_set
@@ -36,14 +36,13 @@ _DATE = re.compile(
     rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH},? \d{{4}})\b"
 )
 _DAY = re.compile(rf"\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}(?:st|nd|rd|th)\b")
-_TIME = re.compile(r"\b(\d{1,2}:\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)", re.IGNORECASE)
+_TIME = re.compile(r"(?i)\b(\d{1,2}:\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)")
 _NUMBER = re.compile(
     r"(?<![\w.,])-?\d{1,3}(?:,\d{3})++(?:\.\d++)?+(?!\w|,\d)|(?<![\w.])-?\d{1,40}+(?:\.\d{1,40}+)?+(?!\w)"
 )
 _NUMBER_WORD = "|".join(sorted({*NUMBER_WORDS, *SCALES}, key=len, reverse=True))
 _SPELLED_NUMBER = re.compile(
-    rf"(?<![^\W_])(?:{'|'.join(NUMBER_WORDS)})(?:(?:[ -]| and )(?:{_NUMBER_WORD})){{0,8}}(?![^\W_])",
-    re.IGNORECASE,
+    rf"(?i)(?<![^\W_])(?:{'|'.join(NUMBER_WORDS)})(?:(?:[ -]| and )(?:{_NUMBER_WORD})){{0,8}}(?![^\W_])"
 )
 _AFTER_NUMBER = re.compile(r"[ -]?([^\W\d_]{1,20}|[$€£¥%])")
 _BEFORE_NUMBER = re.compile(r"([$€£¥]|\b[A-Z]{3}) ?$")
@@ -56,7 +55,7 @@ _CURRENCY_FORMS = frozenset(CURRENCIES) - _PERCENT_FORMS
 _MULTIPLIER_WORDS = word_set("multiplier_words")
 _DURATION_WORDS = word_set("duration_words")
 _BOUND_BEFORE_NUMBER = re.compile(
-    r"\b(?:less|more|fewer|greater|under|over|below|above|at (?:least|most)|up)\b[a-z ]*$", re.I
+    r"(?i)\b(?:less|more|fewer|greater|under|over|below|above|at (?:least|most)|up)\b[a-z ]*$"
 )
 _BOUND_WORDS = word_set("bound_words")
 _CODE = re.compile(r"(?<![\w-])(?=[A-Za-z_-]{0,30}\d)(?=[\d_-]{0,30}[A-Za-z])[A-Za-z0-9][\w-]{1,60}+")
@@ -106,110 +105,70 @@ class _Candidate(NamedTuple):
     most: float = 0.95
 
 
-class _Context(NamedTuple):
-    """The words before a value, and all that stand near it."""
-
-    before: tuple[str, ...]
-    near: frozenset[str]
-
-
 def find_named_values(
     query: str,
-    kind: Type,
-    argument: str,
-    used: frozenset[str],
-    validator: ValueChecker,
-    about: str = "",
+    parameter: Parameter,
+    checker: ValueChecker,
+    used: frozenset[str] = frozenset(),
     other_names: Sequence[str] = (),
 ) -> list[Interpretation]:
-    """Values of a type that a question names, the likeliest first.
+    """Values that a question names for a parameter, the likeliest first.
 
     Args:
         query: The question.
-        kind: What the value should be.
-        argument: The argument that it is for: a value beside its name comes first.
+        parameter: The parameter: a value beside its name comes first.
+        checker: Checks values against types.
         used: What the plan says already, each as text: it is less likely to be meant again.
-        validator: Checks values against types.
-        about: What the argument's description says.
         other_names: The names of other arguments that are not given either, which a value may be meant for.
 
-    >>> whole = Type(("integer",))
-    >>> [one.value for one in find_named_values("2 seats on 2024-05-01", whole, "seats", frozenset(),
-    ...     ValueChecker(
-    ...     ))]
+    >>> seats = Parameter("seats", Type(("integer",)))
+    >>> [one.value for one in find_named_values("2 seats on 2024-05-01", seats, ValueChecker())]
     [2]
     """
-    query = query[:_MAX_QUERY_CHARACTERS]
+    query, kind = query[:_MAX_QUERY_CHARACTERS], parameter.type
+    about = f"{parameter.name}\n{parameter.description}"
+    argument_words, *rivals = ({*words(name)} for name in (parameter.name, *other_names[:_MAX_RIVALS]))
     meanings_by_text: dict[str, Interpretation] = {}
-    argument_words = frozenset(words(argument))
-    about = f"{argument}\n{about}"
-    rivals = [frozenset(words(other)) for other in other_names[:_MAX_RIVALS]]
     for candidate in _candidates(query, kind, about):
-        reading = ValueReader(validator, about).best(candidate.value, kind)
-        if reading is not None:
-            around, text = _find_context(query, candidate), _text(reading.value)
-            closeness = _context_score(around, argument_words)
-            score = candidate.base * (0.6 + 0.4 * reading.score) + closeness
-            score -= 0.22 if text in used else 0.0
-            if any(_context_score(around, rival) > closeness for rival in rivals) or _is_meant_elsewhere(
-                query, candidate, around, argument_words
-            ):
-                score = min(score, _MAX_DOUBTFUL_SCORE)
-            if text not in meanings_by_text or meanings_by_text[text].score < score:
-                meanings_by_text[text] = Interpretation(
-                    format_for_catalog(reading.value, validator),
-                    f"the question mentions it: {candidate.what}",
-                    min(score, candidate.most),
-                )
-    return sorted(
-        (meaning for meaning in meanings_by_text.values() if meaning.score > 0.2),
-        key=lambda meaning: -meaning.score,
-    )[:20]
+        reading = ValueReader(checker, about).best(candidate.value, kind)
+        if reading is None:
+            continue
+        text = _text(reading.value)
+        before = _WORD.findall(query[: candidate.start][-_MAX_CHARACTERS_BEFORE:].casefold())
+        after = _WORD.findall(query[candidate.end :][:_MAX_CHARACTERS_AFTER].casefold())[:2]
+        closeness, *rival_scores = (_closeness(before, after, names) for names in (argument_words, *rivals))
+        score = candidate.base * (0.6 + 0.4 * reading.score) + closeness
+        score -= 0.22 if text in used else 0.0
+        elsewhere = _is_meant_elsewhere(query[: candidate.start], before, argument_words)
+        if elsewhere or max(rival_scores, default=0) > closeness:
+            score = min(score, _MAX_DOUBTFUL_SCORE)
+        if text not in meanings_by_text or meanings_by_text[text].score < score:
+            value, reason = format_for_catalog(reading.value, checker), candidate.what
+            meaning = Interpretation(value, f"the question mentions it: {reason}", min(score, candidate.most))
+            meanings_by_text[text] = meaning
+    meanings = [meaning for meaning in meanings_by_text.values() if meaning.score > 0.2]
+    return sorted(meanings, key=lambda meaning: -meaning.score)[:20]
 
 
-def _find_words_in(query: str, start: int, end: int) -> list[str]:
-    return _WORD.findall(query[max(0, start) : end].casefold())
-
-
-def _find_context(query: str, candidate: _Candidate) -> _Context:
-    before = _find_words_in(query, candidate.start - _MAX_CHARACTERS_BEFORE, candidate.start)
-    after = _find_words_in(query, candidate.end, candidate.end + _MAX_CHARACTERS_AFTER)
-    nearby = frozenset(form for word in (*before, *after[:2]) for form in (word, word.rstrip("s")))
-    return _Context(tuple(before), nearby)
-
-
-def _context_score(around: _Context, argument_words: frozenset[str]) -> float:
+def _closeness(before: Sequence[str], after: Sequence[str], argument_words: Set[str]) -> float:
     """What the words around a value tell of whether an argument is meant."""
-    before, nearby = around
-    share = sum(word in nearby or f"{word}s" in nearby for word in argument_words) / max(
-        len(argument_words), 1
-    )
-    more = 0.3 * share
-    if before and argument_words & _DIRECTION_WORDS.get(before[-1], frozenset()):
-        more += 0.25
-    return more
+    near = {form for word in (*before, *after) for form in (word, word.rstrip("s"))}
+    share = sum(not near.isdisjoint((word, f"{word}s")) for word in argument_words)
+    towards = _DIRECTION_WORDS.get(before[-1], frozenset()) if before else frozenset()
+    return 0.3 * share / max(len(argument_words), 1) + 0.25 * (not towards.isdisjoint(argument_words))
 
 
-def _is_meant_elsewhere(
-    query: str, candidate: _Candidate, around: _Context, argument_words: frozenset[str]
-) -> bool:
+def _is_meant_elsewhere(text: str, before: Sequence[str], argument_words: Set[str]) -> bool:
     """Whether what stands before a value says that it is not wanted, or goes the other way."""
-    sentence = _SENTENCE_END.split(
-        query[max(0, candidate.start - _MAX_SENTENCE_CHARACTERS) : candidate.start]
-    )[-1]
-    sentence_words = {word.casefold() for word in _WORD.findall(sentence)}
-    if _EXCLUDING_WORDS & sentence_words or around.before[-1:] == ("but",):
+    sentence = _SENTENCE_END.split(text[-_MAX_SENTENCE_CHARACTERS:])[-1]
+    if not _EXCLUDING_WORDS.isdisjoint(_WORD.findall(sentence.casefold())) or before[-1:] == ["but"]:
         return True
-    lead = next(
-        (word for word in reversed(around.before[-_MAX_WORDS_AFTER_DIRECTION:]) if word in ("from", "to")),
-        None,
-    )
+    leads = [word for word in before[-_MAX_WORDS_AFTER_DIRECTION:] if word in ("from", "to")]
     for direction, opposite in (("from", "to"), ("to", "from")):
-        if (
-            lead == direction
-            and argument_words & _DIRECTION_WORDS[opposite]
-            and not argument_words & _DIRECTION_WORDS[direction]
-        ) or (direction in argument_words and opposite not in argument_words and lead != direction):
+        same_way, opposite_way = (argument_words & _DIRECTION_WORDS[word] for word in (direction, opposite))
+        leads_there = leads[-1:] == [direction]
+        is_named = direction in argument_words and opposite not in argument_words
+        if (leads_there and opposite_way and not same_way) or (is_named and not leads_there):
             return True
     return False
 
@@ -263,36 +222,26 @@ def _find_allowed_values(query: str, kind: Type) -> Iterator[_Candidate]:
         text = str(value).casefold()
         spoken = " ".join(words(text)) if isinstance(value, str) else text
         for form in dict.fromkeys((text, spoken)):
-            start = _find_words(low, form) if len(form) > 1 or form.isdecimal() else -1
-            if start >= 0:
-                end = start + len(form)
+            match = _find_words(low, form) if len(form) > 1 or form.isdecimal() else None
+            if match is not None:
                 # IT and US in capitals are no "it" and "us"
-                written = text.upper() == value == query[start:end]
+                written = text.upper() == value == query[slice(*match.span())]
                 common = (form in _COMMON_WORDS or (len(form) < 3 and form.isalpha())) and not written
                 base = 0.8 if isinstance(value, str) else 0.55
-                yield _Candidate(
-                    value, start, end, base, "an allowed value", _MAX_DOUBTFUL_SCORE if common else 0.95
-                )
+                most = _MAX_DOUBTFUL_SCORE if common else 0.95
+                yield _Candidate(value, *match.span(), base, "an allowed value", most)
                 break
 
 
-def _find_words(text: str, form: str) -> int:
-    """Where a text has a word, or several, and not only their letters inside another; -1 where it has not."""
-    start = text.find(form)
-    while start >= 0:
-        before, after = text[max(0, start - 1) : start], text[start + len(form) :][:2]
-        ends = not _is_word_character(after[:1]) or (after[:1] == "s" and not _is_word_character(after[1:]))
-        if not (_is_word_character(before) and _is_word_character(form[0])) and (
-            ends or not _is_word_character(form[-1])
-        ):
-            return start
-        start = text.find(form, start + 1)
-    return -1
+def _find_words(text: str, form: str) -> re.Match[str] | None:
+    """Where a text has a word, or several, in the plural or not, and not only their letters inside another.
 
-
-def _is_word_character(char: str) -> bool:
-    """Whether a character goes on a word; other scripts write words without any space between them."""
-    return char.isascii() and char.isalnum()
+    Only Latin letters go on a word: other scripts write words without any space between them.
+    """
+    start, end = (char.isascii() and char.isalnum() for char in (form[0], form[-1]))
+    return re.search(
+        ("(?<![a-z0-9])" if start else "") + re.escape(form) + ("(?=s?(?![a-z0-9]))" if end else ""), text
+    )
 
 
 def _moments(query: str, format: str) -> Iterator[_Candidate]:
@@ -374,24 +323,33 @@ def _lists(query: str) -> Iterator[_Candidate]:
                 break
 
 
+_TEXTS = (
+    (QUOTED, 0.65, "quoted words"),
+    (_MAIL, 0.65, "an address"),
+    (_DATE, 0.35, "a date"),
+    (_DAY, 0.0, ""),
+    (_TIME, 0.0, ""),
+    (_CODE, 0.5, "a code"),
+    (_NAME, 0.45, "a name"),
+    (_DIGITS, 0.45, "a number"),
+    (_NUMBER, 0.3, "a number"),
+)
+"""What a question names as text: the first that stands somewhere, with how likely it is and what it is."""
+
+
 def _texts(query: str) -> Iterator[_Candidate]:
-    for match in QUOTED.finditer(query):
-        yield _Candidate(
-            next(group for group in match.groups() if group), *match.span(), 0.65, "quoted words"
-        )
-    for match in _MAIL.finditer(query):
-        yield _Candidate(match[0].rstrip(".,"), *match.span(), 0.65, "an address")
-    bare = _blank_out(query, QUOTED, _MAIL)
-    for match in _DATE.finditer(bare):
-        yield _Candidate(match[0], *match.span(), 0.35, "a date")
-    bare = _blank_out(bare, _DATE, _DAY, _TIME)
-    for pattern, base, what in ((_CODE, 0.5, "a code"), (_DIGITS, 0.45, "a number")):
-        for match in pattern.finditer(bare):
-            yield _Candidate(match[0], *match.span(), base, what)
-    for match in _NUMBER.finditer(_blank_out(bare, _DIGITS)):
-        yield _Candidate(match[0].replace(",", ""), *match.span(), 0.3, "a number")
-    for match in _NAME.finditer(_blank_out(bare, _CODE)):
-        text = match[0].rstrip(".,'’").removesuffix("'s").removesuffix("’s")
-        if text[:1].isupper() and len(text) > 1 and text not in _CAPITALISED_WORDS:
-            first = bare[: match.start()].rstrip()[-1:] in ("", ".", "!", "?", "\n")
-            yield _Candidate(text, match.start(), match.start() + len(text), 0.2 if first else 0.45, "a name")
+    for pattern, base, what in _TEXTS:
+        for match in pattern.finditer(query) if base else ():
+            text = next(filter(None, (*match.groups(), match[0])))
+            if pattern is _NAME:
+                text = text.rstrip(".,'’").removesuffix("'s").removesuffix("’s")
+                if not text[:1].isupper() or len(text) < 2 or text in _CAPITALISED_WORDS:
+                    continue
+                begins_sentence = query[: match.start()].rstrip()[-1:] in ("", ".", "!", "?", "\n")
+                start = match.start()
+                yield _Candidate(text, start, start + len(text), 0.2 if begins_sentence else base, what)
+            else:
+                text = text.rstrip(".,") if pattern is _MAIL else text
+                text = text.replace(",", "") if pattern is _NUMBER else text
+                yield _Candidate(text, *match.span(), base, what)
+        query = query if pattern is _NAME else _blank_out(query, pattern)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,19 +22,17 @@ from planner_eval.base.errors import (
     expect_or_none,
     instance_of,
 )
-from planner_eval.base.json_files import read_json_lines
-from planner_eval.base.json_text import loads
-from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.json_files import read_json_lines, read_json_reply
 from planner_eval.base.text import shorten
 from planner_eval.benchmarks.judging import Judge, make_request
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.patch import SCHEMA, apply_operations
-from planner_eval.curation.suggest.faults import Fault, FaultKey, fault_key
+from planner_eval.curation.suggest.faults import Fault, fault_key
 from planner_eval.curation.suggest.proposals import Fix, FixFinder, Operations
 from planner_eval.curation.suggest.tool_names import ToolIndex
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.notations.plan import to_data, value_data
+from planner_eval.reading.dialects.notations.plan import to_data
 from planner_eval.reading.parse import Source, parse
 
 # ----------------------------------------------------------------------
@@ -137,125 +136,106 @@ def search_suggestions(
     [('call add', 'its name is 80% similar')]
     """
     finder = FixFinder(plan, tools, query)
-    if not finder.faults:
-        return PlanSuggestions(plan, (), (), plan, ())
-    search = _Search(most, ask, [MAX_WRITTEN_CALLS])
-    faulty_items = [
-        FaultSuggestions(
-            fault,
-            tuple(search.of(finder, fault)) if index < MAX_FAULTS else (),
-            index < MAX_FAULTS and search.budget[0] > 0,
-        )
-        for index, fault in enumerate(finder.faults)
-    ]
-    search = search._replace(budget=[MAX_WRITTEN_CALLS])
+    search = _Search(most, ask)
+    faulty_items = []
+    for index, fault in enumerate(finder.faults):
+        fixes = search.of(finder, fault) if index < MAX_FAULTS else []
+        looked = index < MAX_FAULTS and search.budget > 0
+        faulty_items.append(FaultSuggestions(fault, tuple(fixes), looked))
+    search.budget = MAX_WRITTEN_CALLS
     return PlanSuggestions(plan, tuple(faulty_items), *search.together(finder, faulty_items, least))
 
 
-class _Search(NamedTuple):
-    """How mends are tried.
+class _Search:
+    """How fixes are tried.
 
     Args:
-        most: How many mends a fault are kept.
+        most: How many fixes a fault are kept.
         ask: Who is asked for what is left.
-        budget: How many calls may yet be written and checked again.
     """
 
-    most: int
-    ask: FixAsker | None
-    budget: list[int]
+    def __init__(self, most: int, ask: FixAsker | None) -> None:
+        self.most, self.ask = most, ask
+        self.budget = MAX_WRITTEN_CALLS
+        """How many calls may yet be written and checked again."""
 
     def of(self, finder: FixFinder, fault: Fault, deep: int = 0) -> list[Fix]:
-        """The mends of a fault that remove it and bring no new one, the likeliest first."""
-        mends = self._tried(finder, finder.of(fault), fault, deep)
-        if not mends and self.ask is not None and deep == 0:
-            mends = self._tried(finder, self.ask(finder.plan, fault), fault, deep)
-        return mends
+        """The fixes of a fault that remove it and bring no new one, the likeliest first."""
+        fixes = self._try(finder, finder.of(fault), fault, deep)
+        if not fixes and self.ask is not None and deep == 0:
+            fixes = self._try(finder, self.ask(finder.plan, fault), fault, deep)
+        return fixes
 
-    def _tried(self, finder: FixFinder, candidates: Iterable[Fix], fault: Fault, deep: int) -> list[Fix]:
-        mends: list[Fix] = []
+    def _try(self, finder: FixFinder, candidates: Iterable[Fix], fault: Fault, deep: int) -> list[Fix]:
+        fixes: list[Fix] = []
         seen: set[str] = set()
-        for tried_count, mend in enumerate(candidates):
-            if tried_count == MAX_TRIES or (
-                len(mends) >= self.most and mend.score <= sorted(m.score for m in mends)[-self.most]
-            ):
+        for candidate in islice(candidates, MAX_TRIES):
+            if len(fixes) >= self.most and candidate.score <= fixes[self.most - 1].score:
                 break
-            if mend.score < _MIN_SCORE or repr(mend.operations) in seen:
+            if candidate.score < _MIN_SCORE or repr(candidate.operations) in seen:
                 continue
-            seen.add(repr(mend.operations))
-            good = self._good(finder, mend, fault, deep)
-            if good is not None:
-                mends.append(good)
-        return sorted(mends, key=lambda m: -m.score)[: self.most]
+            seen.add(repr(candidate.operations))
+            fix = self._complete(finder, candidate, fault, deep)
+            fixes += [] if fix is None else [fix]
+            fixes.sort(key=lambda fix: -fix.score)
+        return fixes[: self.most]
 
-    def _good(self, finder: FixFinder, mend: Fix, fault: Fault, deep: int) -> Fix | None:
-        """A mend that removes its fault and brings none: by itself, or with mends of what it uncovers."""
-        after, key = self._apply(finder, mend), fault_key(finder.plan, fault)
-        if after is None or after.counts[key] >= finder.counts[key]:
+    def _complete(self, finder: FixFinder, fix: Fix, fault: Fault, deep: int) -> Fix | None:
+        """A fix that removes its fault, with fixes of all that came to light; None where one is left."""
+        before, key = finder.counts, fault_key(finder.plan, fault)
+        after = self._apply(finder, fix)
+        if after is None or after.counts[key] >= before[key]:
             return None
-        complete: Fix | None = mend
-        if after.counts - finder.counts:
-            if mend.operations[0]["op"] != "rename" or deep == _MAX_DEPTH:
+        least = fix.score  # none scores more than each
+        for _ in range(_MAX_REVEALED_FAULTS + 1):
+            new = after.counts - before
+            if not new:
+                return fix._replace(score=round(max(min(fix.score, least), 0.01), 2))
+            if fix.operations[0]["op"] != "rename" or deep == _MAX_DEPTH:
                 return None
-            complete = self._with_uncovered(after, mend, finder.counts, deep)
-        return complete and complete._replace(score=round(max(complete.score, 0.01), 2))
-
-    def _with_uncovered(
-        self, finder: FixFinder, mend: Fix, before: Counter[FaultKey], deep: int
-    ) -> Fix | None:
-        """A mend with those of all that came to light, and the score of all: none scores more than each."""
-        least = mend.score
-        for _ in range(_MAX_REVEALED_FAULTS):
-            new = finder.counts - before
-            fault = next((f for f in finder.faults if new[fault_key(finder.plan, f)] > 0), None)
-            if fault is None:
-                return mend._replace(score=min(mend.score, least))
-            inner = self.of(finder, fault, deep + 1)
-            after = self._apply(finder, inner[0]) if inner else None
-            if after is None:
+            revealed = next(f for f in after.faults if new[fault_key(after.plan, f)] > 0)
+            inner = next(iter(self.of(after, revealed, deep + 1)), None)
+            after = None if inner is None else self._apply(after, inner)
+            if inner is None or after is None:
                 return None
-            finder, best = after, inner[0]
-            mend = mend._replace(
-                operations=(*mend.operations, *best.operations),
-                says=f"{mend.says}, {best.says}",
-                score=mend.score * (0.5 + 0.5 * best.score),
+            fix = fix._replace(
+                operations=(*fix.operations, *inner.operations),
+                says=f"{fix.says}, {inner.says}",
+                score=fix.score * (0.5 + 0.5 * inner.score),
             )
-            least = min(least, best.score)
+            least = min(least, inner.score)
         return None
 
-    def _apply(self, finder: FixFinder, mend: Fix) -> FixFinder | None:
-        """What is known of the plan after a mend; None where it does not fit, or too many were tried."""
-        if self.budget[0] <= 0:
+    def _apply(self, finder: FixFinder, fix: Fix) -> FixFinder | None:
+        """What is known of the plan after a fix; None where it does not fit, or too many were tried."""
+        if self.budget <= 0:
             return None
-        self.budget[0] -= len(finder.plan.calls)
-        plan = rewrite_plan(finder.plan, mend.operations)
+        self.budget -= len(finder.plan.calls)
+        plan = rewrite_plan(finder.plan, fix.operations)
         return None if plan is None else FixFinder(plan, finder.tools, finder.query)
 
     def together(
         self, start: FixFinder, faulty_items: Iterable[FaultSuggestions], least: float
     ) -> tuple[Operations, Plan, tuple[Fault, ...]]:
-        """The likeliest mend of each fault that is likely enough, as long as each makes fewer faults."""
+        """The likeliest fix of each fault that is likely enough, as long as each makes fewer faults."""
         operations: Operations = ()
         finder = start
         for faulty in faulty_items:
-            best = self._now(finder, faulty, start)
-            after = self._apply(finder, best) if best is not None and best.score >= least else None
-            if best is None or after is None or after.counts - finder.counts:
+            key = fault_key(start.plan, faulty.fault)
+            fault = next((f for f in finder.faults if fault_key(finder.plan, f) == key), None)
+            if fault is None or not faulty.looked or self.budget <= 0:
                 continue
-            if after.counts.total() < finder.counts.total():
-                operations, finder = (*operations, *best.operations), after
+            self.budget -= len(finder.plan.calls)
+            fresh = self.of(finder, fault, 1) if finder is not start else []  # others are mended by now
+            fixes = [fix for fix in fresh or faulty.suggestions if fix.score >= least]
+            after = (
+                self._apply(finder, fixes[0])
+                if fixes and not _are_tied(fresh or faulty.suggestions)
+                else None
+            )
+            if after is not None and after.counts < finder.counts:
+                operations, finder = (*operations, *fixes[0].operations), after
         return operations, finder.plan, finder.faults
-
-    def _now(self, finder: FixFinder, faulty: FaultSuggestions, start: FixFinder) -> Fix | None:
-        """The likeliest mend of a fault in a plan of which other faults may be mended by now."""
-        key = fault_key(start.plan, faulty.fault)
-        if finder.counts[key] == 0 or not faulty.looked or self.budget[0] <= 0:
-            return None
-        self.budget[0] -= len(finder.plan.calls)
-        fault = next(candidate for candidate in finder.faults if fault_key(finder.plan, candidate) == key)
-        fresh = self.of(finder, fault, 1) if finder is not start else []
-        suggestions = fresh or faulty.suggestions
-        return None if _are_tied(suggestions) else next(iter(suggestions), None)
 
 
 def rewrite_plan(plan: Plan, operations: Operations) -> Plan | None:
@@ -276,8 +256,6 @@ MAX_QUESTIONS = 20
 _MAX_SHOWN_CALLS = 40
 _MAX_SHOWN_CHARACTERS = 2_000
 _MAX_NEAR_TOOLS = 10
-_MODEL_SCORE = 0.5
-"""A model's mend is behind whatever the catalog shows, and before nothing."""
 
 _INSTRUCTIONS = (
     "A plan of tool calls has a fault. Say what fixes it, as one JSON object and nothing else: "
@@ -286,13 +264,6 @@ _INSTRUCTIONS = (
     'A value is JSON; the output of an earlier call is {"$ref": ID, "path": [NAME, …]}. '
     "Take values from the question; invent none."
 )
-
-
-class ModelAnswer(NamedTuple):
-    """A model's answer: ``"tool"``, ``"argument"`` or ``"value"``, and what."""
-
-    key: str
-    value: Any
 
 
 def make_asker(judge: Judge, tools: ToolIndex, query: str = "") -> FixAsker:
@@ -311,12 +282,11 @@ def make_asker(judge: Judge, tools: ToolIndex, query: str = "") -> FixAsker:
     >>> [mend.says for mend in ask(parse("plus()"), Fault("check.unknown_tool", "no tool", 0))]
     ['call add']
     """
-    left = [MAX_QUESTIONS]
+    questions = count()
 
     def ask(plan: Plan, fault: Fault) -> Iterator[Fix]:
-        if left[0] <= 0:
+        if next(questions) >= MAX_QUESTIONS:
             return
-        left[0] -= 1
         try:
             reply = judge.ask(make_request(TASK, _INSTRUCTIONS, _material(plan, fault, tools, query)))
         except JudgeError as problem:
@@ -324,14 +294,13 @@ def make_asker(judge: Judge, tools: ToolIndex, query: str = "") -> FixAsker:
                 raise
             return  # whoever asks counts them
         answer = read_answer(reply.text)
-        mend = None if answer is None else _make_fix(plan, fault, tools, answer.key, answer.value)
-        if mend is not None:
-            yield mend
+        fix = FixFinder(plan, tools).read_answer(fault, *answer) if answer is not None else None
+        yield from () if fix is None else (fix,)
 
     return ask
 
 
-def read_answer(text: str) -> ModelAnswer | None:
+def read_answer(text: str) -> tuple[str, Any] | None:
     """What a model's answer says: ``tool``, ``argument`` or ``value``, and what; None for anything else.
 
     The answer is one JSON object of one key, alone or in a fence.
@@ -340,79 +309,34 @@ def read_answer(text: str) -> ModelAnswer | None:
     ...     read_answer('{"value": 3}'), read_answer('it is {"value": 3}'),
     ...     read_answer('{"value": 3, "tool": "f"}')
     ... )
-    (ModelAnswer(key='value', value=3), None, None)
+    (('value', 3), None, None)
     """
-    bare = text.strip()
-    if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
-        bare = bare[bare.index("\n") : -3].strip()
-    try:
-        values = loads(bare, DEFAULT_LIMITS, "plan")
-    except PlanevalError:
+    answer = read_json_reply(text)
+    if type(answer) is not dict or len(answer) != 1:
         return None
-    only = values[0] if len(values) == 1 else None
-    if type(only) is not dict or len(only) != 1:
-        return None
-    key, value = next(iter(only.items()))
-    if key == "value" or (key in ("tool", "argument") and isinstance(value, str)):
-        return ModelAnswer(key, value)
-    return None
+    ((key, value),) = answer.items()
+    return (
+        (key, value) if key == "value" or (key in ("tool", "argument") and isinstance(value, str)) else None
+    )
 
 
 def _material(plan: Plan, fault: Fault, tools: ToolIndex, query: str) -> dict[str, Any]:
-    calls = to_data(plan)["calls"]
     first = max(0, (fault.call or 0) + 1 - _MAX_SHOWN_CALLS)
+    calls = json.dumps(to_data(plan)["calls"][first : first + _MAX_SHOWN_CALLS], ensure_ascii=False)
     call = None if fault.call is None else plan.calls[fault.call]
-    material: dict[str, Any] = {"Question": shorten(query, 8 * _MAX_SHOWN_CHARACTERS) or "not known"}
-    material["Plan"] = shorten(
-        json.dumps(calls[first : first + _MAX_SHOWN_CALLS], ensure_ascii=False), 16 * _MAX_SHOWN_CHARACTERS
-    )
-    material["Fault"] = shorten(
-        f"call {call.id if call else 'none: the answer'}: {fault.message}", _MAX_SHOWN_CHARACTERS
-    )
+    location = f"call {call.id}" if call else "call none: the answer"
+    material: dict[str, Any] = {
+        "Question": shorten(query, 8 * _MAX_SHOWN_CHARACTERS) or "not known",
+        "Plan": shorten(calls, 16 * _MAX_SHOWN_CHARACTERS),
+        "Fault": shorten(f"{location}: {fault.message}", _MAX_SHOWN_CHARACTERS),
+    }
     if call is not None:
-        exact = tools.catalog.find(call.name, call.app)
-        candidates = exact or tuple(tools.near(call)[:_MAX_NEAR_TOOLS])
+        candidates = tools.catalog.find(call.name, call.app) or tools.near(call)
         material["Tools"] = [
             shorten(f"{tool.signature()}  {tool.description}", _MAX_SHOWN_CHARACTERS)
             for tool in candidates[:_MAX_NEAR_TOOLS]
         ]
     return material
-
-
-def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) -> Fix | None:
-    """A model's answer as a mend; None where it does not belong to the fault."""
-    if fault.call is None:
-        return None
-    call, name = plan.calls[fault.call], fault.argument
-
-    def fix(says: str, *operations: Mapping[str, Any]) -> Fix:
-        full = tuple(
-            {"op": operation["op"], "id": call.id, **operation, "why": fault.code} for operation in operations
-        )
-        return Fix(says, "the model suggests this", _MODEL_SCORE, "model", full)
-
-    if key == "tool":
-        app, _, bare = value.rpartition(".")
-        tool = next(iter(tools.catalog.find(value) or tools.catalog.find(bare, app or None)), None)
-        if tool is None:
-            return None
-        return fix(f"call {tool.full_name}", {"op": "rename", "app": tool.app, "name": tool.name})
-    if name is None or len(dict(call.arguments)) < len(call.arguments):
-        return None
-    old: dict[str, Any] = {key: value_data(argument, plan) for key, argument in call.arguments}
-    if key == "argument":
-        if name not in old or value in old:
-            return None  # what is given under the other name would be lost
-        return fix(
-            f"rename {shorten(name, 40)} to {shorten(value, 40)}",
-            {"op": "unset", "argument": name},
-            {"op": "set", "argument": value, "value": old[name]},
-        )
-    if name in old and fault.code == "check.missing_argument":
-        return None
-    value_text = shorten(json.dumps(value, ensure_ascii=False), 60)
-    says = f"{'set' if name in old else 'give'} {shorten(name, 40)} = {value_text}"
-    return fix(says, {"op": "set", "argument": name, "value": value})
 
 
 # ----------------------------------------------------------------------

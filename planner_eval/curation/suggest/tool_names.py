@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from heapq import nsmallest
 
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
 from planner_eval.curation.audit.words import word_set
-from planner_eval.curation.suggest.candidates import NameIndex, find_stray_words, name_similarity, words
+from planner_eval.curation.suggest.candidates import find_stray_words, name_similarity, nearest_names, words
 from planner_eval.plan.model import Call
 
 MAX_TOOLS = 20
@@ -24,9 +23,6 @@ MIN_LETTER_SIMILARITY = 0.4
 _MIN_WORD_SIMILARITY = 0.8
 """How alike the words of arguments' names are that may be one, with a letter left out of a short one."""
 
-_MAX_SHARING_TOOLS = 500
-"""An argument that more tools than this take tells no tool."""
-
 
 class ToolIndex:
     """The tools of a catalog, by what their names and arguments are like.
@@ -40,33 +36,19 @@ class ToolIndex:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-
-    @cached_property
-    def _names(self) -> NameIndex:
-        return NameIndex(tool.name for tool in self.catalog.tools)
-
-    @cached_property
-    def _takers(self) -> dict[str, list[int]]:
-        positions: dict[str, list[int]] = {}
-        for position, tool in enumerate(self.catalog.tools):
-            for parameter in tool.parameters:
-                positions.setdefault(parameter.name, []).append(position)
-        return positions
+        self._names = [tool.name for tool in catalog.tools]
 
     def near(self, call: Call) -> list[Tool]:
         """The tools that a call of an unknown one may mean: by name, and by the arguments it gives."""
-        candidates = dict.fromkeys(self._names.nearest(call.name, MAX_TOOLS))
-        if call.app:
-            candidates |= dict.fromkeys(self._names.nearest(call.tool, 3))
-        votes: Counter[int] = Counter()
-        for name, _ in call.arguments[:MAX_TOOLS]:
-            takers = self._takers.get(name, ())
-            votes.update(takers if len(takers) <= _MAX_SHARING_TOOLS else ())
-        candidates |= dict.fromkeys(
-            position
-            for position, _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))[:MAX_TOOLS]
+        positions = nearest_names(call.name, self._names, MAX_TOOLS)
+        positions += nearest_names(call.tool, self._names, 3) if call.app else []
+        arguments = [name for name, _ in call.arguments[:MAX_TOOLS]]
+        shared = (
+            (-sum(find_parameter(tool, name) is not None for name in arguments), position)
+            for position, tool in enumerate(self.catalog.tools)
         )
-        return [self.catalog.tools[position] for position in candidates]
+        positions += [position for count, position in nsmallest(MAX_TOOLS, shared) if count]
+        return [self.catalog.tools[position] for position in dict.fromkeys(positions)]
 
 
 def argument_fit(call: Call, tool: Tool) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
 
 from planner_eval.base.json_text import loads_if_json
@@ -13,6 +14,7 @@ from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.dates import moment, normalise_date, possible_dates
 from planner_eval.curation.audit.words import TABLES, word_set
+from planner_eval.curation.shrink.pairs import items_of
 from planner_eval.curation.suggest.candidates import (
     are_opposites,
     find_stray_words,
@@ -66,10 +68,10 @@ _NO_UNIT = word_set("no_unit_words")
 _COUNTED_NOUN = re.compile(r"\b(?:in|of|many)\s+([^\W\d_]+)")
 _FRACTION = re.compile(r"\b(?:fraction|ratio|decimal|0\.\d|0 (?:to|and) 1|0-1)\b")
 _TIME_AT_END = re.compile(
-    r"[T ]\d{1,2}(?::\d\d)+(?:\.\d+)?(?: ?[ap]\.?m\.?)?\s*(?:Z|UTC|GMT|[-+]\d\d:?\d\d)?$", re.I
+    r"(?i)[T ]\d{1,2}(?::\d\d)+(?:\.\d+)?(?: ?[ap]\.?m\.?)?\s*(?:Z|UTC|GMT|[-+]\d\d:?\d\d)?$"
 )
 _TIME_SEPARATOR = re.compile(r"(?<=\d)[.h](?=\d\d)")
-_ITEM_SEPARATOR = re.compile(r"[;|/&\n]|\b(?:and|or)\b", re.IGNORECASE)
+_ITEM_SEPARATOR = re.compile(r"(?i)[;|/&\n]|\b(?:and|or)\b")
 """What divides the items that a text may list; of commas the list itself is told."""
 _UNSURE_SCORE = 0.55
 
@@ -154,84 +156,75 @@ class ValueReader(NamedTuple):
             yield from _interpret_text(value, kind, self.about)
         elif isinstance(value, (int, float)):
             yield from _interpret_number(value, kind.kinds)
-        elif isinstance(value, list):
-            yield from deeper._list(value, kind)
-        elif isinstance(value, dict):
-            yield from deeper._object(value, kind)
-            yield from deeper._unwrap_object(value, kind)
+        elif isinstance(value, (list, dict)) and len(value) <= _MAX_ITEMS:
+            if _CONTAINER_KINDS.get(type(value)) in kind.kinds:
+                yield from deeper._read_items(value, kind)
+            else:
+                yield from deeper._unwrap(value, kind)
         if "array" in kind.kinds and not isinstance(value, list):
-            has_divider = isinstance(value, str) and _ITEM_SEPARATOR.search(value) is not None
-            if not isinstance(value, str) or value.strip():
-                score = _UNSURE_SCORE if has_divider else 0.85
-                yield Interpretation([value], "a list of this one value", score)
-            for reading in deeper.readings(value, kind.items or ANY):
-                yield reading.within("a list of one value", 0.9)._replace(value=[reading.value])
+            yield from deeper._wrap(value, kind)
 
-    def _list(self, value: list[Value], kind: Type) -> Iterator[Interpretation]:
-        if len(value) == 1 and "array" not in kind.kinds:
-            yield from self._inner(value[0], kind, "the only item of the list", 0.85, 0.9)
-        elif "array" in kind.kinds and len(value) <= _MAX_ITEMS:
-            items, least, reasons = [], 1.0, []
-            for step, item in enumerate(value):
-                best = self.best(item, kind.at((step,)) or ANY)
-                if best is None:
+    def _wrap(self, value: Value, kind: Type) -> Iterator[Interpretation]:
+        """A list of one value; a text may be several."""
+        text = value if isinstance(value, str) else "x"
+        if text.strip():
+            score = _UNSURE_SCORE if _ITEM_SEPARATOR.search(text) else 0.85
+            yield Interpretation([value], "a list of this one value", score)
+        for reading in self.readings(value, kind.items or ANY):
+            yield reading.within("a list of one value", 0.9)._replace(value=[reading.value])
+
+    def _read_items(self, value: list[Value] | dict[str, Value], kind: Type) -> Iterator[Interpretation]:
+        """A list or an object with its items read, and its fields renamed to the nearest that there are."""
+        free = [field.name for field in kind.fields if field.name not in value]
+        items: dict[str | int, Value] = {}
+        least, reasons = 1.0, []
+        for step, item in items_of(value).items():
+            inner, name = kind.at((step,)), step
+            if inner is None and isinstance(step, str):
+                name = max(free, key=partial(name_similarity, step), default="")
+                close = name_similarity(step, name)
+                if close < 0.5:
                     return
-                items.append(best.value)
-                least = min(least, best.score)
-                reasons += [f"item {step + 1}: {best.reason}"] if best.reason else []
-            if reasons:
-                yield Interpretation(items, "; ".join(reasons[:3]), least)
-        if "string" in kind.kinds and value and all(isinstance(item, str) for item in value):
-            yield Interpretation(", ".join(value), "the items as one text", 0.5)
+                free.remove(name)
+                inner, least = kind.at((name,)), min(least, 0.95 * close)
+                reasons.append(f"the field {step[:40]!r} is called {name!r}")
+            best = self.best(item, inner or ANY)
+            if best is None:
+                return
+            items[name], least = best.value, min(least, best.score)
+            where = f"item {name + 1}" if isinstance(name, int) else name
+            reasons += [f"{where}: {best.reason}"] if best.reason else []
+        if reasons:
+            read = [*items.values()] if isinstance(value, list) else items
+            yield Interpretation(read, "; ".join(reasons[:3]), least)
 
-    def _inner(
-        self, value: Value, kind: Type, what: str, score: float, factor: float
-    ) -> Iterator[Interpretation]:
-        """What a list or an object holds, in its place: as it is, and as what it may mean."""
-        yield Interpretation(value, what, score)
-        for reading in self.readings(value, kind):
-            yield reading.within(what, factor)
-
-    def _unwrap_object(self, value: dict[str, Value], kind: Type) -> Iterator[Interpretation]:
-        """What an object holds: its only field, or the one called value."""
-        key = next(iter(value), None) if len(value) == 1 else "value"
-        if key in value and "object" not in kind.kinds:
-            sure = 1.0 if key in _WRAPPER_FIELDS else 0.6
-            yield from self._inner(value[key], kind, f"the object's {key[:40]!r}", 0.88 * sure, 0.9 * sure)
+    def _unwrap(self, value: list[Value] | dict[str, Value], kind: Type) -> Iterator[Interpretation]:
+        """What a list or an object holds, in its place: its only item, or the field called value."""
+        items = items_of(value)
+        texts = [item for item in items.values() if isinstance(item, str)] if isinstance(value, list) else []
+        if "string" in kind.kinds and value and len(texts) == len(items):
+            yield Interpretation(", ".join(texts), "the items as one text", 0.5)
+        key = next(iter(items), "value") if len(items) == 1 else "value"
+        if key not in items:
+            return
+        sure = 1.0 if key in _WRAPPER_FIELDS or isinstance(key, int) else 0.6
+        base = 0.85 if isinstance(key, int) else 0.88
+        what = "the only item of the list" if isinstance(key, int) else f"the object's {key[:40]!r}"
+        yield Interpretation(items[key], what, base * sure)
+        for reading in self.readings(items[key], kind):
+            yield reading.within(what, 0.9 * sure)
 
     def best(self, value: Value, kind: Type) -> Interpretation | None:
         """A value as it is where it is of a type, else the likeliest that it may mean."""
         if not self.validator.wrong(value, kind):
             return Interpretation(value, "", 1.0)
-        fitting = [
+        fitting = (
             reading for reading in self.readings(value, kind) if not self.validator.wrong(reading.value, kind)
-        ]
+        )
         return max(fitting, key=lambda reading: reading.score, default=None)
 
-    def _object(self, value: dict[str, Value], kind: Type) -> Iterator[Interpretation]:
-        """An object with its fields renamed to the nearest that there are, and their values read."""
-        if "object" not in kind.kinds or len(value) > _MAX_ITEMS or type(value) is not dict:
-            return
-        free = [field.name for field in kind.fields if field.name not in value]
-        fields: dict[str, Value] = {}
-        least, reasons = 1.0, []
-        for key, item in value.items():
-            inner, name = kind.at((key,)), key
-            if inner is None:
-                nearest = max(free, key=lambda name: name_similarity(key, name), default=None)
-                if nearest is None or name_similarity(key, nearest) < 0.5:
-                    return
-                free.remove(nearest)
-                name, inner = nearest, kind.at((nearest,)) or ANY
-                least = min(least, 0.95 * name_similarity(key, nearest))
-                reasons.append(f"the field {key[:40]!r} is called {nearest!r}")
-            best = self.best(item, inner)
-            if best is None:
-                return
-            fields[name], least = best.value, min(least, best.score)
-            reasons += [f"{name}: {best.reason}"] if best.reason else []
-        if reasons:
-            yield Interpretation(fields, "; ".join(reasons[:3]), least)
+
+_CONTAINER_KINDS = {list: "array", dict: "object"}
 
 
 def _interpret_number(value: float, kinds: tuple[str, ...]) -> Iterator[Interpretation]:
@@ -282,7 +275,9 @@ def _match_allowed_values(value: Value, kind: Type, about: str) -> Iterator[Inte
                 allowed, "the allowed value except for case and punctuation", 0.95 if exact else 0.55
             )
         elif not are_opposites(stripped, text):
-            close = max(name_similarity(stripped, text), _prefix_score(stripped, text))
+            shorter, longer = sorted((normalize_name(stripped), normalize_name(text)), key=len)
+            begins = shorter and longer.startswith(shorter)  # as F does for Fahrenheit
+            close = max(name_similarity(stripped, text), 0.85 if begins else 0.0)
             if close > 0.5:
                 sure = 0.9 if _is_allowed_value(stripped, text, about) else _LETTER_SIMILARITY_SCORE
                 yield Interpretation(allowed, "the nearest of the allowed values", sure * close)
@@ -293,9 +288,13 @@ def _parse_number(text: str) -> Decimal | None:
     if len(text) > _MAX_CHARACTERS:
         return None
     if _BARE_NUMBER.fullmatch(text) or _DECIMAL_NUMBER.fullmatch(text):
-        return Decimal(re.sub(r"[, \u00a0\u202f]", "", text).replace("\u2212", "-"))
+        return _read_digits(text)
     number = number_in_words(text)
     return None if number is None else Decimal(number)
+
+
+def _read_digits(digits: str) -> Decimal:
+    return Decimal(re.sub(r"[, \u00a0\u202f]", "", digits).replace("\u2212", "-"))
 
 
 def _numbers_and_signs(text: str) -> list[list[str]]:
@@ -319,12 +318,6 @@ def _is_allowed_value(value_text: str, text: str, about: str) -> bool:
         return False
     named = {*words(about.partition("\n")[0])}
     return not {*value_words, *allowed_words} - named
-
-
-def _prefix_score(value_text: str, text: str) -> float:
-    """Whether one of two begins with the other, as ``F`` does for ``Fahrenheit``."""
-    shorter, longer = sorted((normalize_name(value_text), normalize_name(text)), key=len)
-    return 0.85 if shorter and longer.startswith(shorter) else 0.0
 
 
 def _interpret_text(text: str, kind: Type, about: str) -> Iterator[Interpretation]:
@@ -421,28 +414,24 @@ def _normalize_unit(word: str) -> str:
 
 def _interpret_numeric_text(bare: str, about: str) -> Iterator[Interpretation]:
     """The number that a text is from its first letter to its last, but for a unit that the argument names."""
-    spelled_number = number_in_words(bare)
-    if spelled_number is not None:
-        yield Interpretation(spelled_number, f"{bare[:40]!r} as a number", 0.9)
+    number, sure, reason = _parse_number(bare), 0.9, f"{bare[:40]!r} as a number"
     match = _NUMBER_WITH_UNIT.fullmatch(bare)
-    if match is None or len(match[2]) > _MAX_CHARACTERS:
+    if match is not None and len(match[2]) <= _MAX_CHARACTERS:
+        before, digits, after = match.groups()
+        number, unit = _read_digits(digits), before or after
+        scale = SCALES.get((after or "").casefold())
+        if scale is not None and before is None:
+            number *= scale
+            number = None if number % 1 else number
+        elif (before and after) or (unit is not None and not is_counted_in(unit, about)):
+            return
+        else:
+            sure, reason = 0.95 if unit is None else 0.75, f"the text {reason}"
+            reason += f" of {unit}, the unit in which it is given" if unit else ""
+            if "." in digits:
+                yield Interpretation(float(number), reason, sure)
+                number, sure = (None, sure) if number % 1 else (number, sure - 0.05)
+    elif number_in_words(bare) is None:
         return
-    before, digits, after = match.groups()
-    digits = re.sub(r"[, \u00a0\u202f]", "", digits).replace("\u2212", "-")
-    number: float = float(digits) if "." in digits else int(digits)
-    scale = SCALES.get((after or "").casefold())
-    if scale is not None and before is None:
-        times = Decimal(digits) * scale
-        if times == int(times):
-            yield Interpretation(int(times), f"{bare[:40]!r} as a number", 0.9)
-        return
-    unit = before or after
-    if (before and after) or (unit is not None and not is_counted_in(unit, about)):
-        return
-    sure = 0.95 if unit is None else 0.75
-    what = f"the text {bare[:40]!r} as a number" + (
-        f" of {unit}, the unit in which it is given" if unit else ""
-    )
-    yield Interpretation(number, what, sure)
-    if isinstance(number, float) and number.is_integer():
-        yield Interpretation(int(number), what, sure - 0.05)
+    if number is not None:
+        yield Interpretation(int(number), reason, sure)
