@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Value
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class RecursiveType:
         return self.read(self.reference, self.root)
 
 
-@dataclass(frozen=True, slots=True)
+@fast_frozen
 class Type:
     """What values are allowed: the part of JSON Schema that tool catalogs use.
 
@@ -132,7 +133,7 @@ class Type:
         return (self.others or ANY).at(remaining) if self.open else None
 
 
-@dataclass(frozen=True, slots=True)
+@fast_frozen
 class Parameter:
     """One argument that a tool takes, or one field of an object.
 
@@ -155,7 +156,7 @@ class Parameter:
 ANY = Type()
 
 
-@dataclass(frozen=True, slots=True)
+@fast_frozen
 class Tool:
     """One tool of a catalog.
 
@@ -187,6 +188,11 @@ class Tool:
     others: Type | None = None
     written: str | None = field(default=None, compare=False, repr=False)
     judge: ArgumentsValidator | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def arguments(self) -> Type:
+        """The type of all arguments of a call together: an object."""
+        return Type(("object",), fields=self.parameters, open=self.open, others=self.others)
 
     @property
     def only_output(self) -> str | None:
