@@ -57,6 +57,7 @@ class Type:
         length: Smallest and largest number of characters of a string, None where there is no limit.
         size: Smallest and largest number of items of an array.
         items: The type of an array's items.
+        first: The types of its first items, where they have their own.
         fields: The fields of an object.
         open: Whether an object may have fields that are not listed.
         any_of: Alternatives, one of which must hold as well.
@@ -78,6 +79,7 @@ class Type:
     any_of: tuple[Type, ...] = ()
     others: Type | None = None
     again: RecursiveType | None = None
+    first: tuple[Type, ...] = ()
 
     @property
     def unfolded(self) -> Type:
@@ -122,11 +124,12 @@ class Type:
         step, remaining = path[0], path[1:]
         if not self.kinds:
             return ANY
-        if type(step) is int or ("array" in self.kinds and str(step).lstrip("-").isdecimal()):
-            is_there = "array" in self.kinds and not self._ends_before(int(step))
-            return (self.items or ANY).at(remaining) if is_there else None
-        if "object" not in self.kinds:
+        is_index = type(step) is int or ("array" in self.kinds and str(step).lstrip("-").isdecimal())
+        if ("array" if is_index else "object") not in self.kinds:
             return None
+        if is_index:
+            own = dict(enumerate(self.first)).get(int(step), self.items or ANY)
+            return None if self._ends_before(int(step)) else own.at(remaining)
         for member in self.fields:
             if member.name == step:
                 return member.type.at(remaining)

@@ -12,7 +12,7 @@ from planner_eval.catalogs.json_schema.types import (
     MovedDefinitions,
     Schema,
     WrittenSchema,
-    object_schema,
+    arguments_schema,
     schema_of,
 )
 from planner_eval.catalogs.standard_formats import NOTE_PREFIX, OWN_FORMAT
@@ -137,10 +137,7 @@ def _parameters_schema(tool: Tool) -> WrittenSchema:
     if tool.schema is not None:
         return tool.schema
     moved = MovedDefinitions()
-    schema = object_schema(tool.parameters, open=tool.open, refer=moved.again)
-    if tool.others is not None:
-        schema["additionalProperties"] = schema_of(tool.others, moved.again)
-    return moved.carry(schema)
+    return moved.carry(arguments_schema(tool, moved.again))
 
 
 def _returns_schema(tool: Tool) -> WrittenSchema | None:

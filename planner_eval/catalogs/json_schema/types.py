@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError
-from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Type
+from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Tool, Type
 
 # ----------------------------------------------------------------------
 # JSON Schema to and from :class:`planner_eval.catalogs.catalog.Type`.
@@ -100,7 +100,9 @@ def _read_type(schema: Any, route: SchemaRoute) -> Type:
         return _read_type(merged, route)
     kinds = _kinds(schema)
     low, high, exclusive = _limits(schema)
-    items = schema.get("items")
+    items, first = schema.get("items"), schema.get("prefixItems") or ()
+    if isinstance(items, list):  # as before 2020-12
+        items, first = schema.get("additionalItems"), items
     fields = _read_fields(schema, route)
     return Type(
         kinds=kinds,
@@ -112,6 +114,7 @@ def _read_type(schema: Any, route: SchemaRoute) -> Type:
         length=(_count(schema, "minLength"), _count(schema, "maxLength")),
         size=(_count(schema, "minItems"), _count(schema, "maxItems")),
         items=_read_type(items, route.to("items")) if isinstance(items, Mapping) else None,
+        first=tuple(_read_type(item, route.to("items")) for item in first),
         fields=fields,
         open=is_open(schema),
         any_of=tuple(_read_type(variant, route.to("anyOf")) for variant in _variants(schema)),
@@ -173,6 +176,8 @@ def schema_of(kind: Type, refer: ReferenceWriter | None = None) -> WrittenSchema
         schema.update(limits_of(kind, name))
     if kind.items is not None:
         schema["items"] = schema_of(kind.items, refer)
+    if kind.first:
+        schema["prefixItems"] = [schema_of(item, refer) for item in kind.first]
     if kind.any_of:
         schema["anyOf"] = [schema_of(alternative, refer) for alternative in kind.any_of]
     if kind.fields:
@@ -221,6 +226,14 @@ def object_schema(
     if open:
         result["additionalProperties"] = True
     return result
+
+
+def arguments_schema(tool: Tool, refer: ReferenceWriter | None = None) -> WrittenSchema:
+    """The JSON Schema of a tool's arguments, as its parameters' types have it; as for :func:`schema_of`."""
+    schema = object_schema(tool.parameters, open=tool.open, refer=refer)
+    if tool.others is not None:
+        schema["additionalProperties"] = schema_of(tool.others, refer)
+    return schema
 
 
 def resolve_reference(reference: Any, root: Schema) -> Any:
