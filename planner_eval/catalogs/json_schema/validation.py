@@ -21,6 +21,7 @@ from planner_eval.catalogs.json_schema.types import (
     COUNT_KEYWORDS,
     Schema,
     WrittenSchema,
+    read_older_drafts,
     resolve_reference,
     type_of,
 )
@@ -52,7 +53,7 @@ _PART_KEYWORDS = (
 _COPIED_KEYWORDS = frozenset(
     (
         *("enum", "const", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-        *("multipleOf", "pattern", "uniqueItems", "dependentRequired", *COUNT_KEYWORDS),
+        *("type", "required", "multipleOf", "pattern", "uniqueItems", "dependentRequired", *COUNT_KEYWORDS),
     )
 )
 
@@ -110,12 +111,12 @@ class SchemaCloser:
             return schema
         self._count()
         schema = {key: value for key, value in schema.items() if value is not None or key == "const"}
+        schema = read_older_drafts(schema)
         context = replace(context, said=context.said or self._says(schema, context.seen))
         closed = {key: value for key, value in schema.items() if key in _COPIED_KEYWORDS}
         closed.update({key: int(closed[key]) for key in COUNT_KEYWORDS if key in closed})
         if context.asked:
             closed.pop("format", None)
-        _read_older_drafts(schema, closed)
         joint_context = self._with(context, schema, _JOINT_KEYWORDS)
         for key in COMBINING_KEYWORDS:
             if schema.get(key):
@@ -167,11 +168,8 @@ class SchemaCloser:
         for key in ("properties", "patternProperties"):
             if isinstance(schema.get(key), Mapping):
                 closed[key] = {str(name): close_part(inner) for name, inner in schema[key].items()}
-        first = schema.get("prefixItems", schema.get("items"))
-        if isinstance(first, list):
-            closed["prefixItems"] = [close_part(inner) for inner in first]
-            if "additionalItems" in schema and isinstance(schema.get("items"), list):
-                closed["items"] = close_part(schema["additionalItems"])
+        if "prefixItems" in schema:
+            closed["prefixItems"] = [close_part(inner) for inner in schema["prefixItems"]]
         depending = {**(schema.get("dependencies") or {}), **(schema.get("dependentSchemas") or {})}
         for name, inner in depending.items():
             if isinstance(inner, list):
@@ -233,27 +231,6 @@ class SchemaCloser:
 
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def _read_older_drafts(schema: Schema, closed: WrittenSchema) -> None:
-    """What earlier drafts and OpenAPI say otherwise: types that may be null, limits, what is required."""
-    kinds = schema.get("type")
-    if kinds:
-        named = [kinds] if isinstance(kinds, str) else list(kinds)
-        closed["type"] = [*named, "null"] if schema.get("nullable") is True else named
-    for limit, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        if isinstance(schema.get(strict), bool):
-            del closed[strict]
-            if schema[strict] and limit in closed:
-                closed[strict] = closed.pop(limit)
-    needed = schema.get("required")
-    listed = list(needed) if isinstance(needed, list) else []
-    properties = schema.get("properties")
-    if isinstance(properties, Mapping):
-        marked = [name for name, definition in properties.items() if isinstance(definition, Mapping)]
-        listed += [name for name in marked if properties[name].get("required") is True]
-    if listed:
-        closed["required"] = list(dict.fromkeys(listed))
 
 
 # ----------------------------------------------------------------------
