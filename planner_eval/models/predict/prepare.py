@@ -403,7 +403,7 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
         why = seen[0] if seen else "; ".join(unasked) or "there is nothing to ask: no samples"
         raise InputError(str(why))
     samples, every = tuple(askable[:limit]), tuple(sample.id for sample in tasks.samples)
-    golds = {} if pool is None else gold_call_texts(form, samples, tasks.samples, source)
+    golds = {} if pool is None else gold_call_texts(form, samples, source)
     prepared = Prepared(
         form, chosen, setup, samples, tuple(seen), source, pool, choice, offers, every, golds,
         cache=cache, unasked=tuple(unasked),
