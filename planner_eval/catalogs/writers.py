@@ -70,14 +70,16 @@ def written_names(catalog: Catalog, format: str) -> dict[str, Tool]:
     """
     wrong, longest = _NAME_RULES.get(format, (re.compile("(?!)"), None))
     named: dict[str, Tool] = {}
-    for tool in dict.fromkeys((tool.app, tool.name) for tool in catalog.tools):
-        first = next(t for t in catalog.named(tool[1]) if (t.app, t.name) == tool)
-        plain = wrong.sub("_", first.full_name)[:longest]
+    variants: dict[tuple[str | None, str], Tool] = {}
+    for tool in catalog.tools:
+        variants.setdefault((tool.app, tool.name), tool)
+    for tool in variants.values():
+        plain = wrong.sub("_", tool.full_name)[:longest]
         name, number = plain, 2
         while name in named:
             tail = f"_{number}"
             name, number = plain[: longest and longest - len(tail)] + tail, number + 1
-        named[name] = first
+        named[name] = tool
     return named
 
 
