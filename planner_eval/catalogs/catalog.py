@@ -104,6 +104,10 @@ class Type:
         most = self.size[1]
         return self.kinds == ("array",) and most is not None and not -most <= position < most
 
+    def item(self, position: int) -> Type:
+        """The type of an array's item at a position."""
+        return self.first[position] if 0 <= position < len(self.first) else self.items or ANY
+
     def at(self, path: Path) -> Type | None:
         """The type of the part at `path`; None when there can be no such part.
 
@@ -128,8 +132,7 @@ class Type:
         if ("array" if is_index else "object") not in self.kinds:
             return None
         if is_index:
-            own = dict(enumerate(self.first)).get(int(step), self.items or ANY)
-            return None if self._ends_before(int(step)) else own.at(remaining)
+            return None if self._ends_before(int(step)) else self.item(int(step)).at(remaining)
         for member in self.fields:
             if member.name == step:
                 return member.type.at(remaining)

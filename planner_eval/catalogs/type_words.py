@@ -117,6 +117,8 @@ def _type_of_generic(outer: str, inner: ast.expr, unknown: Collection[str]) -> T
     if outer == "literal":
         values = tuple(argument.value for argument in arguments if isinstance(argument, ast.Constant))
         return Type(enum=values) if len(values) == len(arguments) else ANY
+    if any(isinstance(argument, ast.Starred) for argument in arguments):  # any number of items
+        return _TYPES_OF_WORDS.get(outer, ANY)
     types = [_type_of_node(argument, unknown) for argument in arguments]
     if outer in _LIST_NAMES:
         last = arguments[-1] if arguments else None

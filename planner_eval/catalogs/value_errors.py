@@ -6,7 +6,6 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import field
 from datetime import datetime
-from itertools import chain, repeat
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.frozen import fast_frozen, replace
@@ -413,9 +412,8 @@ class ValueChecker:
 
     def _items(self, items: list[Value], kind: Type) -> _Steps:
         faults: list[Fault] = []
-        types = chain(kind.first, repeat(kind.items or ANY))
-        for position, (item, inner) in enumerate(zip(items, types, strict=False)):
-            inside = yield item, inner, _NO_FIELDS
+        for position, item in enumerate(items):
+            inside = yield item, kind.item(position), _NO_FIELDS
             faults += [fault._replace(at=(position, *fault.at)) for fault in inside]
         return tuple(faults)
 
