@@ -29,7 +29,6 @@ from planner_eval.plan.model import (
     WHOLE_RESULT_NAMES,
     Call,
     Diagnostic,
-    Path,
     Plan,
     Ref,
     Template,
@@ -80,12 +79,13 @@ def check_plan(plan: Plan, catalog: Catalog, *, hints: bool = True) -> tuple[Dia
     for position, call in enumerate(plan.calls):
         for name, value, span in _arguments_with_spans(call):
             if is_dependent(value):
-                problems = _find_reference_problems(
-                    value, (name,), chosen[position], plan, chosen, texts=catalog.text_values
-                )
+                tool = chosen[position]
+                kinds = () if tool is None else (p.type for p in tool.parameters if p.name == name)
+                kind = next(iter(kinds), (tool and tool.others) or ANY)
+                problems = _find_reference_problems(name, value, kind, plan, chosen, catalog)
                 findings += [Diagnostic(*problem, "error", position, name, span) for problem in problems]
     for name, value in plan.answer or ():
-        problems = _find_reference_problems(value, (name,), None, plan, chosen, texts=True)
+        problems = _find_reference_problems(name, value, ANY, plan, chosen, catalog)
         findings += [Diagnostic(code, f"answer {text}", "error", None, name) for code, text in problems]
     findings += _find_unused_results(plan, chosen, catalog)
     return tuple(sorted(findings, key=lambda finding: (finding.call is None, finding.call or 0)))
@@ -158,32 +158,25 @@ def _check_arguments(call: Call, position: int, tool: Tool, catalog: Catalog) ->
 
 
 def _find_reference_problems(
-    value: Value, path: Path, tool: Tool | None, plan: Plan, chosen: list[Tool | None], *, texts: bool
+    name: str, value: Value, kind: Type, plan: Plan, chosen: list[Tool | None], catalog: Catalog
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with the references in an argument of a tool, given what their producers return."""
-
-    def type_at(path: Path) -> Type:
-        return (tool and tool.arguments.at(path)) or ANY
-
-    if type(value) is Template and (problem := find_text_problem(value.parts, type_at(path))) is not None:
-        yield "check.output_type", f"{format_path('', path)}: {problem}"
-    for step, ref in references(value):
+    """What is wrong with the references in an argument of a type, given what their producers return."""
+    if isinstance(value, Template) and (problem := find_text_problem(value.parts, kind)) is not None:
+        yield "check.output_type", f"{name}: {problem}"
+    for path, ref in references(value):
         if isinstance(ref, Unresolved):
             continue
-        place = (*path, *step)
         output, text = _referenced_type(ref, plan, chosen)
         if output is None:
-            yield "check.unknown_output", f"{format_path('', place)}: {text}"
+            yield "check.unknown_output", f"{format_path(name, path)}: {text}"
             continue
-        into = ANY if isinstance(value, Template) else type_at(place)
-        if not is_compatible(output, into, texts=texts):
+        into = ANY if isinstance(value, Template) else kind.at(path) or ANY
+        if not is_compatible(output, into, texts=catalog.text_values):
             expected, returned = str(into), str(output)
             if expected == returned:
                 expected, returned = describe_limits(into), describe_limits(output, every_field=True)
-            yield (
-                "check.output_type",
-                f"{format_path('', place)}: expected {expected}, but {text} is {returned}",
-            )
+            problem = f"{format_path(name, path)}: expected {expected}, but {text} is {returned}"
+            yield "check.output_type", problem
 
 
 def _referenced_type(ref: Ref, plan: Plan, chosen: list[Tool | None]) -> tuple[Type | None, str]:

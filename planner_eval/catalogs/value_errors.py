@@ -47,7 +47,8 @@ def find_problem(value: Value, kind: Type, *, texts: bool = False) -> tuple[str,
     >>> find_problem("four", Type(("integer",)), texts=True)
     ('check.wrong_type', "expected integer, found string 'four'")
     """
-    kind = kind.unfolded
+    if kind.again is not None:
+        kind = kind.again.type
     if kind.any_of and all(find_problem(value, alternative, texts=texts) for alternative in kind.any_of):
         if len(kind.any_of) == 1:
             return find_problem(value, kind.any_of[0], texts=texts)
@@ -400,6 +401,8 @@ class ValueChecker:
         if kind.any_of:
             known = self._known.get((id(value), id(kind), sibling_fields))
             return self._either(value, kind, sibling_fields) if known is None else known
+        if type(value) is dict and kind.kinds == ("object",) and kind.enum is None:
+            return self._fields(value, kind, sibling_fields)
         if isinstance(value, Template):
             wrong = not self.texts and kind.kinds and "string" not in kind.kinds
             return (_template_fault(kind),) if wrong else ()
