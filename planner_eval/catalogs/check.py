@@ -149,7 +149,7 @@ def _check_arguments(call: Call, position: int, tool: Tool, catalog: Catalog) ->
         if name is not None and not fault.at:
             suffix = fault.text.removeprefix(f"the field {name!r} is required")
             text = f"{tool.full_name} needs the argument {name!r}{suffix}"
-        elif name is not None and len(fault.at) == 1 and fault.name == name:
+        elif name is not None and fault.at == (fault.name,) and fault.code == "check.unknown_argument":
             takes = ", ".join(p.name for p in tool.parameters) or "none"
             text = f"{tool.full_name} takes no argument {name[:_MAX_SHOWN_CHARS]!r}; it takes {takes}"
         severity = "warning" if fault.code in _WARNING_CODES else "error"
