@@ -41,14 +41,14 @@ _MAX_SCHEMAS = 20_000
 _JOINT_KEYWORDS = ("allOf", "if", "then", "else", "dependentSchemas", "$ref")
 """What holds of a value with a schema, as one of its alternatives may not."""
 _SAME_VALUE_KEYWORDS = (*_JOINT_KEYWORDS, "anyOf", "oneOf")
-_CONDITION_KEYWORDS = ("if", "not")
-_BRANCH_KEYWORDS = ("then", "else")
+_CONDITION_KEYWORDS = ("if", "not", "contains")
 _PART_KEYWORDS = (
     "items",
     "propertyNames",
     "unevaluatedItems",
     "unevaluatedProperties",
     "additionalProperties",
+    "contains",
 )
 _COPIED_KEYWORDS = frozenset(
     (
@@ -124,12 +124,10 @@ class SchemaCloser:
                 inside = self._with(joint_context, schema, other_keys)
                 closed[key] = [self.over(subschema, inside) for subschema in schema[key]]
         joint_context = self._with(joint_context, schema, ("anyOf", "oneOf"))
-        for key in _CONDITION_KEYWORDS:
+        for key in ("if", "not", "then", "else"):
             if key in schema:
-                closed[key] = self.over(schema[key], replace(joint_context, asked=True))
-        for key in _BRANCH_KEYWORDS:
-            if key in schema:
-                closed[key] = self.over(schema[key], joint_context)
+                is_asked = context.asked or key in _CONDITION_KEYWORDS
+                closed[key] = self.over(schema[key], replace(joint_context, asked=is_asked))
         self._refer(schema, closed, joint_context)
         self._parts(schema, closed, joint_context)
         self._close(schema, closed, joint_context)
@@ -157,19 +155,17 @@ class SchemaCloser:
     def _parts(self, schema: Schema, closed: WrittenSchema, context: _SchemaContext) -> None:
         """What is said of the parts of a value."""
 
-        def close_part(inner: Any, *, is_condition: bool = context.asked) -> Any:
-            return self.over(inner, _SchemaContext(asked=is_condition))
+        def close_part(inner: Any, key: str) -> Any:
+            return self.over(inner, _SchemaContext(asked=context.asked or key in _CONDITION_KEYWORDS))
 
         for key in _PART_KEYWORDS:
             if isinstance(schema.get(key), (Mapping, bool)):
-                closed[key] = close_part(schema[key])
-        if "contains" in schema:
-            closed["contains"] = close_part(schema["contains"], is_condition=True)
+                closed[key] = close_part(schema[key], key)
         for key in ("properties", "patternProperties"):
             if isinstance(schema.get(key), Mapping):
-                closed[key] = {str(name): close_part(inner) for name, inner in schema[key].items()}
+                closed[key] = {str(name): close_part(inner, key) for name, inner in schema[key].items()}
         if "prefixItems" in schema:
-            closed["prefixItems"] = [close_part(inner) for inner in schema["prefixItems"]]
+            closed["prefixItems"] = [close_part(inner, "prefixItems") for inner in schema["prefixItems"]]
         depending = {**(schema.get("dependencies") or {}), **(schema.get("dependentSchemas") or {})}
         for name, inner in depending.items():
             if isinstance(inner, list):
