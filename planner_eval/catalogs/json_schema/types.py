@@ -63,12 +63,6 @@ class SchemaRoute(NamedTuple):
         return self._replace(seen=(*self.seen, step))
 
 
-def _start_route(root: Schema, recursive_types: dict[str, RecursiveType] | None = None) -> SchemaRoute:
-    return SchemaRoute(
-        root, (), iter(range(_MAX_SCHEMAS)), {} if recursive_types is None else recursive_types
-    )
-
-
 def type_of(schema: Any, root: Schema | None = None) -> Type:
     """The type that a JSON Schema describes; a circular reference to nothing but itself is anything.
 
@@ -82,7 +76,8 @@ def type_of(schema: Any, root: Schema | None = None) -> Type:
     >>> str(type_of({"type": ["integer", "null"]}))
     'integer or null'
     """
-    return _read_type(schema, _start_route(schema if root is None else root))
+    route = SchemaRoute(schema if root is None else root, (), iter(range(_MAX_SCHEMAS)), {})
+    return _read_type(schema, route)
 
 
 def _read_type(schema: Any, route: SchemaRoute) -> Type:
@@ -197,9 +192,9 @@ def schema_of(kind: Type, refer: ReferenceWriter | None = None) -> WrittenSchema
     """
     if kind.again is not None:
         return {} if refer is None else refer(kind.again)
-    schema: WrittenSchema = {}
-    if kind.kinds:
-        schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
+    kinds = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
+    named: WrittenSchema = {"type": kinds} if kinds else {}
+    schema = dict(named)
     if kind.enum is not None:
         schema["enum"] = list(kind.enum)
     if kind.format is not None:
@@ -213,8 +208,7 @@ def schema_of(kind: Type, refer: ReferenceWriter | None = None) -> WrittenSchema
     if kind.any_of:
         schema["anyOf"] = [schema_of(alternative, refer) for alternative in kind.any_of]
     if kind.fields:
-        schema.update(object_schema(kind.fields, open=kind.open, refer=refer))
-        schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
+        schema |= object_schema(kind.fields, open=kind.open, refer=refer) | named
     elif not kind.open:
         schema["additionalProperties"] = False
     if kind.others is not None:
@@ -328,7 +322,8 @@ def _read_reference(schema: Schema, route: SchemaRoute) -> Type:
 
 
 def _read_recursive_type(reference: str, root: Schema, *, recurring_types: dict[str, RecursiveType]) -> Type:
-    return _read_reference({"$ref": reference}, _start_route(root, recurring_types))
+    route = SchemaRoute(root, (), iter(range(_MAX_SCHEMAS)), recurring_types)
+    return _read_reference({"$ref": reference}, route)
 
 
 def _unlisted_type(schema: Schema, route: SchemaRoute) -> Type | None:
