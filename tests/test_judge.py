@@ -58,8 +58,7 @@ def test_a_good_answer_comes_with_model_tokens_and_cost(server: ModelServer) -> 
     judge, pauses = endpoint(server, prices=Prices(2.5, 10.0))
     assert judge.ask(ASK) == JudgeReply("pass", "served", Usage(1000, 100, 0.0035))
     (sent,) = server.bodies
-    assert sent["model"] == "judge-model"
-    assert sent["temperature"] == 0.1
+    assert (sent["model"], sent["temperature"]) == ("judge-model", 0.1)
     assert sent["messages"][1] == {"role": "user", "content": "서울 ok?"}
     assert "max_tokens" not in sent
     assert pauses == []
