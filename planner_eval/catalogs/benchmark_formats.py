@@ -64,11 +64,11 @@ def read_callnavi(data: Any, name: str) -> Catalog:
     for entry in data["api_ports"] if isinstance(data, Mapping) else data:
         declared = entry.get("parameters") or {}
         read: Callable[[Any], Type] = _callnavi_type
-        lost = False
+        nameless = False
         if isinstance(declared, Mapping) and isinstance(declared.get("properties"), Mapping):
             declared, read = declared["properties"], type_of
         elif isinstance(declared, Mapping) and declared.get("type") == "array":
-            declared, lost = {}, True  # the telecommunications schemas lost their parameters' names
+            declared, nameless = {}, True  # the telecommunications schemas lost their parameters' names
         returned = entry.get("returnParameter")
         listed = [returned] if isinstance(returned, str) else returned or ()
         outputs = tuple(_callnavi_fields(listed, _callnavi_type))
@@ -77,7 +77,7 @@ def read_callnavi(data: Any, name: str) -> Catalog:
                 str(entry["name"]),
                 description=_described(entry),
                 parameters=tuple(p for p in _callnavi_fields(declared, read) if p.name != "$schema"),
-                open=lost,
+                open=nameless,
                 returns=_record_type(outputs) if outputs or isinstance(returned, Mapping) else ANY,
             )
         )

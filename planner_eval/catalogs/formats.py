@@ -71,9 +71,9 @@ def _detect_entry(entry: Data) -> str | None:
     inner = tools if isinstance(tools, list) else entry.get("result")
     if isinstance(inner, (list, Mapping)) and (inner_format := detect_format(inner)) in ("mcp", "ultratool"):
         return inner_format
-    told = next((format for key, format in _FORMATS_OF_KEYS.items() if key in entry), None)
-    if told is not None or isinstance(tools, (list, str)):
-        return told or "nestful"
+    format = next((format for key, format in _FORMATS_OF_KEYS.items() if key in entry), None)
+    if format is not None or isinstance(tools, (list, str)):
+        return format or "nestful"
     if isinstance(entry.get("api"), list) and detect_format(entry["api"]) == "sealtools":
         return "sealtools"
     if isinstance(entry.get("function"), list) or {"question", "function"} <= entry.keys():

@@ -149,13 +149,13 @@ def _describe_tool(
         for name, kind in types.items()
     )
     unnamed = [further[is_named] for is_named in (True, False) if is_named in further]
-    others = union_type(unnamed[:1] if types else unnamed) if unnamed else ANY
+    unnamed_type = union_type(unnamed[:1] if types else unnamed) if unnamed else ANY
     tool = replace(
         tool,
         description=summary,
         parameters=parameters,
         open=bool(further),
-        others=None if others == ANY else others,
+        others=None if unnamed_type == ANY else unnamed_type,
     )
     schema = arguments_schema(tool)
     for name, parameter_schema in schemas.items():

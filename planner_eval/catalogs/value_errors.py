@@ -399,8 +399,8 @@ class ValueChecker:
         if kind.again is not None:
             kind = kind.again.type
         if kind.any_of:
-            known = self._known.get((id(value), id(kind), sibling_fields))
-            return self._either(value, kind, sibling_fields) if known is None else known
+            stored = self._known.get((id(value), id(kind), sibling_fields))
+            return self._either(value, kind, sibling_fields) if stored is None else stored
         if type(value) is dict and kind.kinds == ("object",) and kind.enum is None:
             return self._fields(value, kind, sibling_fields)
         if isinstance(value, Template):

@@ -396,7 +396,7 @@ def _is_undecided(value: Any, run: ValidationRun) -> bool:
             lambda leaf: not isinstance(leaf, Ref) and run.stands(leaf),
             items=any,
             fields=lambda inner: any(inner.values()),
-            text=lambda parts: any(isinstance(segment, Unresolved) for segment in parts),
+            text=lambda segments: any(isinstance(segment, Unresolved) for segment in segments),
         )
     )
 
