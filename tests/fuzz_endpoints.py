@@ -155,11 +155,11 @@ def hurried() -> Iterator[None]:
     def soon_asked(name: str, at: Any) -> client.Client:
         return client.Client(name, at.url, KEY, at.timeout, at.deadline, at.retries, 0.01, paused=at.paused)
 
-    soon = functools.partial(judges.EndpointJudge, timeout=0.4, retries=1, backoff=0.01)
+    soon = functools.partial(judges.judge_client, timeout=0.4, retries=1, backoff=0.01)
     quick = functools.partialmethod(fetch.FetchOptions.__init__, pause=0.01)
     patch = mock.patch.object
     with (
-        patch(judges, "EndpointJudge", soon), patch(judges, "DEADLINE", 1.0), patch(fetch, "TIMEOUT", 0.4),
+        patch(judges, "judge_client", soon), patch(judges, "DEADLINE", 1.0), patch(fetch, "TIMEOUT", 0.4),
         patch(judges, "_client", soon_asked), patch(fetch.DEFAULT_OPTIONS.__class__, "__init__", quick),
         mock.patch.dict(os.environ, {"OPENAI_API_KEY": KEY}),
     ):  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -24,7 +25,7 @@ from planner_eval.benchmarks.judging import JudgeReply, JudgeRequest, ScriptedJu
 from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.models.cache import Cache
-from planner_eval.models.judges import EndpointJudge, open_judge
+from planner_eval.models.judges import EndpointJudge, judge_client, open_judge
 from planner_eval.models.replies import Prices
 from tests import inside
 from tests.conftest import ROOT
@@ -49,20 +50,19 @@ def server() -> Iterator[ModelServer]:
 
 def endpoint(server: ModelServer, **options: Any) -> tuple[EndpointJudge, list[float]]:
     pauses: list[float] = []
-    settings: dict[str, Any] = {"retries": 3, "timeout": 5.0, "sleep": pauses.append} | options
-    return EndpointJudge("judge-model", base_url=server.url, api_key="key", **settings), pauses
+    options = {"retries": 3, "timeout": 5.0, "sleep": AsyncMock(side_effect=pauses.append)} | options
+    return EndpointJudge(judge_client("judge-model", base_url=server.url, api_key="key", **options)), pauses
 
 
 def test_a_good_answer_comes_with_model_tokens_and_cost(server: ModelServer) -> None:
     judge, pauses = endpoint(server, prices=Prices(2.5, 10.0))
     assert judge.ask(ASK) == JudgeReply("pass", "served", Usage(1000, 100, 0.0035))
     (sent,) = server.bodies
-    assert sent["model"] == "judge-model"
-    assert sent["temperature"] == 0.1
+    assert (sent["model"], sent["temperature"]) == ("judge-model", 0.1)
     assert sent["messages"][1] == {"role": "user", "content": "서울 ok?"}
     assert "max_tokens" not in sent
     assert pauses == []
-    assert "secret" not in repr(EndpointJudge("m", api_key="secret"))
+    assert "secret" not in repr(EndpointJudge(judge_client("m", api_key="secret")))
     endpoint(server)[0].ask(JudgeRequest("t", (("user", "?"),), model="other", max_tokens=7))
     assert (server.bodies[1]["model"], server.bodies[1]["max_tokens"]) == ("other", 7)
 
@@ -188,7 +188,7 @@ def test_open_judge_gives_what_is_described(tmp_path: Path) -> None:
     both = open_judge("m", base_url="http://x/v1", cache=path, prices=(1.0, 2.0))
     assert isinstance(both, Cache)
     assert isinstance(both.judge, EndpointJudge)
-    assert both.judge.prices == Prices(1.0, 2.0)
+    assert both.judge.client.prices == Prices(1.0, 2.0)
     assert isinstance(open_judge("m"), EndpointJudge)
     replay = open_judge("m", cache=path, replay=True)
     assert isinstance(replay, Cache)

@@ -9,7 +9,7 @@ specifications of both versions and records that carry them; ComplexFuncBench's 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.errors import CatalogError
@@ -63,54 +63,47 @@ def read_callnavi(data: Any, name: str) -> Catalog:
     tools = []
     for entry in data["api_ports"] if isinstance(data, Mapping) else data:
         declared = entry.get("parameters") or {}
-        extra = False
-        if isinstance(declared, list):
-            parameters = tuple(Parameter(str(key), ANY) for key in declared)
-        elif isinstance(declared.get("properties"), Mapping):
-            parameters = tuple(
-                Parameter(str(key), type_of(value)) for key, value in declared["properties"].items()
-            )
-        elif declared.get("type") == "array":  # the telecommunications schemas lost their parameters' names
-            parameters, extra = (), True
-        else:
-            parameters = tuple(
-                Parameter(str(key), _callnavi_type(value))
-                for key, value in declared.items()
-                if key != "$schema"
-            )
+        read: Callable[[Any], Type] = _callnavi_type
+        nameless = False
+        if isinstance(declared, Mapping) and isinstance(declared.get("properties"), Mapping):
+            declared, read = declared["properties"], type_of
+        elif isinstance(declared, Mapping) and declared.get("type") == "array":
+            declared, nameless = {}, True  # the telecommunications schemas lost their parameters' names
+        returned = entry.get("returnParameter")
+        listed = [returned] if isinstance(returned, str) else returned or ()
+        outputs = tuple(_callnavi_fields(listed, _callnavi_type))
         tools.append(
             Tool(
                 str(entry["name"]),
                 description=_described(entry),
-                parameters=parameters,
-                open=extra,
-                returns=_callnavi_result(entry.get("returnParameter")),
+                parameters=tuple(p for p in _callnavi_fields(declared, read) if p.name != "$schema"),
+                open=nameless,
+                returns=_record_type(outputs) if outputs or isinstance(returned, Mapping) else ANY,
             )
         )
     return Catalog(tuple(tools), name, text_values=True, holes=("$$$",), reports_all=True)
 
 
+def _callnavi_fields(
+    declared: Any, read: Callable[[Any], Type], *, required: bool = True
+) -> Iterator[Parameter]:
+    """Parameters or outputs, listed by name alone or with what says their types."""
+    for key in declared:
+        kind = read(declared[key]) if isinstance(declared, Mapping) else ANY
+        yield Parameter(str(key), kind, required)
+
+
 def _callnavi_type(value: Any) -> Type:
     """A parameter's type from a type word, choices with slashes, an inline example or nested fields."""
     if isinstance(value, Mapping):
-        fields = tuple(
-            Parameter(str(key), _callnavi_type(inner), required=False) for key, inner in value.items()
+        return Type(
+            ("object",), fields=tuple(_callnavi_fields(value, _callnavi_type, required=False)), open=True
         )
-        return Type(("object",), fields=fields, open=True)
     if not isinstance(value, str):
         return type_of_words(type(value).__name__)
     if "/" in value and not value.endswith("..."):
         return Type(("string",), enum=tuple(choice.strip() for choice in value.split("/")))
     return type_of_words(value)
-
-
-def _callnavi_result(returned: Any) -> Type:
-    if isinstance(returned, Mapping):
-        return _record_type(
-            tuple(Parameter(str(key), _callnavi_type(value)) for key, value in returned.items())
-        )
-    names = [returned] if isinstance(returned, str) else list(returned or ())
-    return _record_type(tuple(Parameter(str(name), ANY) for name in names)) if names else ANY
 
 
 # ---------------------------------------------------------------- NESTful
@@ -127,10 +120,7 @@ def _nestful_entries(data: Any) -> Iterator[ToolData]:
     for entry in data if isinstance(data, list) else [data]:
         tools = entry.get("tools") if isinstance(entry, Mapping) else None
         if isinstance(tools, str):  # the first published files hold JSON inside JSON
-            try:
-                tools = decode_field(tools)
-            except ValueError as error:
-                raise CatalogError(f'a record\'s "tools" are a text that is not JSON: {error}') from None
+            tools = _decode_text(tools, 'a record\'s "tools" are')
         if isinstance(tools, list):
             yield from tools
         elif isinstance(entry, Mapping) and isinstance(entry.get("variants"), list):
@@ -143,13 +133,12 @@ def _nestful_tool(entry: Any) -> Tool:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
         raise CatalogError(f'expected a specification with a "name", found {entry!r:.80}')
     refuse_misplaced(entry, "the specification", _NESTFUL_GROUPS, _NESTFUL_OUTPUTS)
-    parameters: list[Parameter] = []
-    for group in _NESTFUL_GROUPS:
-        fields = entry.get(group)
-        if isinstance(fields, Mapping):
-            parameters += _nestful_fields(fields, stated=group != "parameters")
-    outputs = entry.get("output_parameters", entry.get("output_parameter"))
-    returned = tuple(_nestful_fields(outputs)) if isinstance(outputs, Mapping) else ()
+    parameters = [
+        parameter
+        for group in _NESTFUL_GROUPS
+        for parameter in _nestful_fields(entry.get(group), stated=group != "parameters")
+    ]
+    returned = tuple(_nestful_fields(entry.get("output_parameters", entry.get("output_parameter"))))
     return Tool(
         entry["name"],
         description=_described(entry),
@@ -158,16 +147,17 @@ def _nestful_tool(entry: Any) -> Tool:
     )
 
 
-def _nestful_fields(fields: ToolData, *, stated: bool = False) -> Iterator[Parameter]:
+def _nestful_fields(fields: Any, *, stated: bool = False) -> Iterator[Parameter]:
     """Parameters or outputs, in the flat layout or as a JSON Schema object.
 
     In the second version's flat layout nothing says what is required; there everything is. Where
     the layout does say (`stated`), what is not marked is optional.
     """
-    nested = fields.get("properties")
-    schema = isinstance(nested, Mapping) and "description" not in fields
+    if not isinstance(fields, Mapping):
+        return
+    schema = isinstance(fields.get("properties"), Mapping) and "description" not in fields
     needed = fields.get("required")
-    for key, value in (nested if schema and isinstance(nested, Mapping) else fields).items():
+    for key, value in (fields["properties"] if schema else fields).items():
         entry = value if isinstance(value, Mapping) else {}
         if schema and isinstance(needed, list):
             required = key in needed
@@ -201,10 +191,8 @@ def _nestful_type(entry: ToolData) -> Type:
     if any(t.kinds == ("array",) for t in base) and isinstance(items, Mapping):
         return Type(_join_kinds(base), items=_nestful_type(items))
     if any(t.kinds == ("object",) for t in base) and isinstance(entry.get("properties"), Mapping):
-        fields = tuple(
-            _nestful_fields({key: entry[key] for key in ("properties", "required") if key in entry})
-        )
-        return Type(_join_kinds(base), fields=fields, open=False)
+        fields = {key: entry[key] for key in ("properties", "required") if key in entry}
+        return Type(_join_kinds(base), fields=tuple(_nestful_fields(fields)), open=False)
     if len(base) == 1 and base[0].kinds == ("string",) and isinstance(entry.get("format"), str):
         return Type(("string",), format=entry["format"])
     return base[0] if len(base) == 1 else Type(_join_kinds(base))
@@ -276,6 +264,13 @@ def _described(entry: ToolData, key: str = "description") -> str:
     return str(entry.get(key) or "")
 
 
+def _decode_text(text: str, subject: str) -> Any:
+    try:
+        return decode_field(text)
+    except ValueError as error:
+        raise CatalogError(f"{subject} a text that is not JSON: {error}") from None
+
+
 def _read_list(data: Any, key: str) -> list[Any]:
     entries = data.get(key) if isinstance(data, Mapping) else None
     if not isinstance(entries, list):
@@ -335,7 +330,7 @@ def _sealtool(entry: ToolData) -> Tool:
         entry["api_name"],
         description=_described(entry, "api_description"),
         parameters=(*parameters, *missing),
-        returns=Type(("object",), fields=returned, open=False) if returned else Type(),
+        returns=_record_type(returned) if returned else ANY,
     )
 
 
@@ -348,8 +343,7 @@ def _read_parameters(descriptions: Any, needed: list[Any] | None, label: str) ->
         if not isinstance(value, Mapping):
             raise CatalogError(f"{label}: expected an object for {key!r:.40}, found {value!r:.60}")
         kind = type_of_words(str(value.get("type") or ""))
-        described = _described(value)
-        parameters.append(Parameter(str(key), kind, needed is None or key in needed, described))
+        parameters.append(Parameter(str(key), kind, needed is None or key in needed, _described(value)))
     return tuple(parameters)
 
 
@@ -363,11 +357,9 @@ def read_toolalpaca(data: Any, name: str) -> Catalog:
 
 
 def _operations(api: ToolData) -> Iterator[Tool]:
-    app, text = str(api.get("Name") or ""), api.get("Documentation")
-    try:
-        document = decode_field(text) if isinstance(text, str) else text
-    except ValueError as error:
-        raise CatalogError(f'{app!r:.60}: its "Documentation" is a text that is not JSON: {error}') from None
+    app, document = str(api.get("Name") or ""), api.get("Documentation")
+    if isinstance(document, str):
+        document = _decode_text(document, f'{app!r:.60}: its "Documentation" is')
     paths = document.get("paths") if isinstance(document, Mapping) else None
     if not isinstance(paths, Mapping) or not isinstance(document, Mapping):
         raise CatalogError(

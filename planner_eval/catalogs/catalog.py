@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Value
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class RecursiveType:
         return self.read(self.reference, self.root)
 
 
-@dataclass(frozen=True, slots=True)
+@fast_frozen
 class Type:
     """What values are allowed: the part of JSON Schema that tool catalogs use.
 
@@ -56,6 +57,7 @@ class Type:
         length: Smallest and largest number of characters of a string, None where there is no limit.
         size: Smallest and largest number of items of an array.
         items: The type of an array's items.
+        first: The types of its first items, where they have their own.
         fields: The fields of an object.
         open: Whether an object may have fields that are not listed.
         any_of: Alternatives, one of which must hold as well.
@@ -77,6 +79,7 @@ class Type:
     any_of: tuple[Type, ...] = ()
     others: Type | None = None
     again: RecursiveType | None = None
+    first: tuple[Type, ...] = ()
 
     @property
     def unfolded(self) -> Type:
@@ -101,6 +104,10 @@ class Type:
         most = self.size[1]
         return self.kinds == ("array",) and most is not None and not -most <= position < most
 
+    def item(self, position: int) -> Type:
+        """The type of an array's item at a position."""
+        return self.first[position] if 0 <= position < len(self.first) else self.items or ANY
+
     def at(self, path: Path) -> Type | None:
         """The type of the part at `path`; None when there can be no such part.
 
@@ -121,18 +128,18 @@ class Type:
         step, remaining = path[0], path[1:]
         if not self.kinds:
             return ANY
-        if type(step) is int or ("array" in self.kinds and str(step).lstrip("-").isdecimal()):
-            is_there = "array" in self.kinds and not self._ends_before(int(step))
-            return (self.items or ANY).at(remaining) if is_there else None
-        if "object" not in self.kinds:
+        is_index = type(step) is int or ("array" in self.kinds and str(step).lstrip("-").isdecimal())
+        if ("array" if is_index else "object") not in self.kinds:
             return None
+        if is_index:
+            return None if self._ends_before(int(step)) else self.item(int(step)).at(remaining)
         for member in self.fields:
             if member.name == step:
                 return member.type.at(remaining)
         return (self.others or ANY).at(remaining) if self.open else None
 
 
-@dataclass(frozen=True, slots=True)
+@fast_frozen
 class Parameter:
     """One argument that a tool takes, or one field of an object.
 
@@ -155,7 +162,7 @@ class Parameter:
 ANY = Type()
 
 
-@dataclass(frozen=True, slots=True)
+@fast_frozen
 class Tool:
     """One tool of a catalog.
 
@@ -187,6 +194,11 @@ class Tool:
     others: Type | None = None
     written: str | None = field(default=None, compare=False, repr=False)
     judge: ArgumentsValidator | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def arguments(self) -> Type:
+        """The type of all arguments of a call together: an object."""
+        return Type(("object",), fields=self.parameters, open=self.open, others=self.others)
 
     @property
     def only_output(self) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner_eval.base.errors import NAMES, InputError, ParseError, expect, one_of
 from planner_eval.base.json_text import loads_if_json
@@ -19,7 +19,6 @@ from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.catalogs.record_tools import listed_tools, offers_no_tools, tools_of_record
 from planner_eval.catalogs.value_errors import (
-    Fault,
     ValueChecker,
     describe_limits,
     find_text_problem,
@@ -35,6 +34,7 @@ from planner_eval.plan.model import (
     Template,
     Unresolved,
     Value,
+    is_dependent,
     references,
 )
 from planner_eval.reading.dialects.conversations.spans import (
@@ -45,10 +45,6 @@ from planner_eval.reading.dialects.conversations.spans import (
 )
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.parse import Source, only_record, parse
-
-if TYPE_CHECKING:
-    from planner_eval.catalogs.json_schema.validation import ArgumentsValidator
-
 
 _MAX_SHOWN_CHARS = 60
 _WARNING_CODES = ("check.format", "check.undecided")
@@ -81,8 +77,16 @@ def check_plan(plan: Plan, catalog: Catalog, *, hints: bool = True) -> tuple[Dia
         chosen.append(tool)
         findings += call_findings
     for position, call in enumerate(plan.calls):
-        findings += _check_references(plan, position, call, chosen, catalog)
-    findings += _check_answer(plan, chosen)
+        for name, value, span in _arguments_with_spans(call):
+            if is_dependent(value):
+                tool = chosen[position]
+                kinds = () if tool is None else (p.type for p in tool.parameters if p.name == name)
+                kind = next(iter(kinds), (tool and tool.others) or ANY)
+                problems = _find_reference_problems(name, value, kind, plan, chosen, catalog)
+                findings += [Diagnostic(*problem, "error", position, name, span) for problem in problems]
+    for name, value in plan.answer or ():
+        problems = _find_reference_problems(name, value, ANY, plan, chosen, catalog)
+        findings += [Diagnostic(code, f"answer {text}", "error", None, name) for code, text in problems]
     findings += _find_unused_results(plan, chosen, catalog)
     return tuple(sorted(findings, key=lambda finding: (finding.call is None, finding.call or 0)))
 
@@ -133,107 +137,46 @@ def _hint(name: str, catalog: Catalog) -> str:
 
 def _check_arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Iterator[Diagnostic]:
     """What is wrong with the arguments as far as the call alone can say."""
+    values, texts, holes = dict(call.arguments), catalog.text_values, catalog.holes
     if tool.judge is not None:
-        yield from _check_schema(call, position, tool, tool.judge, catalog)
-        return
-    parameters = {p.name: p for p in tool.parameters}
-    checker = ValueChecker(catalog.text_values, catalog.holes)
-    for name, value, span in _arguments_with_spans(call):
-        parameter = parameters.get(name)
-        if parameter is None and not tool.open:
-            yield Diagnostic(
-                "check.unknown_argument", _unknown_argument_text(tool, name), "error", position, name, span
-            )
-            continue
-        kind = parameter.type if parameter is not None else tool.others or ANY
-        for fault in checker.wrong(value, kind):
-            yield _finding(fault, format_path(name, fault.at), position, name, span)
-    argument_names = {name for name, _ in call.arguments}
-    for declared in tool.parameters:
-        if declared.required and declared.name not in argument_names:
-            text = _missing_argument_text(tool, declared.name)
-            yield Diagnostic("check.missing_argument", text, "error", position, declared.name, call.span)
-
-
-def _check_schema(
-    call: Call, position: int, tool: Tool, judge: ArgumentsValidator, catalog: Catalog
-) -> Iterator[Diagnostic]:
-    """What is wrong with the arguments of a tool whose schema says more than types do."""
-    spans = {name: span for name, _, span in _arguments_with_spans(call)}
-    wrong = judge.wrong(dict(call.arguments), texts=catalog.text_values, holes=catalog.holes)
-    for fault in wrong:
+        faults = tool.judge.wrong(values, texts=texts, holes=holes)
+    else:
+        faults = ValueChecker(texts, holes).wrong(values, tool.arguments)
+    spans = {name: span for name, _, span in _arguments_with_spans(call)} if faults else {}
+    for fault in faults:
         name = str(fault.at[0]) if fault.at else fault.name
-        span = spans.get(name, call.span) if name is not None else call.span
-        if len(fault.at) == 1 and fault.name == name and name is not None:
-            yield Diagnostic(fault.code, _unknown_argument_text(tool, name), "error", position, name, span)
-        elif not fault.at and name is not None:
+        text = f"{format_path('', fault.at) or tool.full_name}: {fault.text}"
+        if name is not None and not fault.at:
             suffix = fault.text.removeprefix(f"the field {name!r} is required")
-            yield Diagnostic(
-                fault.code, _missing_argument_text(tool, name) + suffix, "error", position, name, span
-            )
-        else:
-            yield _finding(fault, format_path("", fault.at) or tool.full_name, position, name, span)
+            text = f"{tool.full_name} needs the argument {name!r}{suffix}"
+        elif name is not None and fault.at == (fault.name,) and fault.code == "check.unknown_argument":
+            takes = ", ".join(p.name for p in tool.parameters) or "none"
+            text = f"{tool.full_name} takes no argument {name[:_MAX_SHOWN_CHARS]!r}; it takes {takes}"
+        severity = "warning" if fault.code in _WARNING_CODES else "error"
+        span = call.span if name is None else spans.get(name, call.span)
+        yield Diagnostic(fault.code, text, severity, position, name, span)
 
 
-def _finding(
-    fault: Fault, location: str, position: int, name: str | None, span: tuple[int, int] | None
-) -> Diagnostic:
-    severity = "warning" if fault.code in _WARNING_CODES else "error"
-    return Diagnostic(fault.code, f"{location}: {fault.text}", severity, position, name, span)
-
-
-def _unknown_argument_text(tool: Tool, name: str) -> str:
-    return (
-        f"{tool.full_name} takes no argument {name[:_MAX_SHOWN_CHARS]!r}; it takes "
-        f"{', '.join(p.name for p in tool.parameters) or 'none'}"
-    )
-
-
-def _missing_argument_text(tool: Tool, name: str) -> str:
-    return f"{tool.full_name} needs the argument {name!r}"
-
-
-def _check_references(
-    plan: Plan, position: int, call: Call, chosen: list[Tool | None], catalog: Catalog
-) -> Iterator[Diagnostic]:
-    """What is wrong with the references of one call, given what their producers return."""
-    tool = chosen[position]
-    parameter_types = {p.name: p.type for p in tool.parameters} if tool else {}
-    for name, value, span in _arguments_with_spans(call):
-        if isinstance(value, Template):
-            problem = find_text_problem(value.parts, parameter_types.get(name, ANY))
-            if problem is not None:
-                yield Diagnostic("check.output_type", f"{name}: {problem}", "error", position, name, span)
-        for path, ref in references(value):
-            if isinstance(ref, Unresolved):
-                continue
-            output, text = _referenced_type(ref, plan, chosen)
-            if output is None:
-                yield Diagnostic(
-                    "check.unknown_output",
-                    f"{format_path(name, path)}: {text}",
-                    "error",
-                    position,
-                    name,
-                    span,
-                )
-                continue
-            into = ANY if isinstance(value, Template) else parameter_types.get(name, ANY).at(path) or ANY
-            if not is_compatible(output, into, texts=catalog.text_values):
-                expected, returned = str(into), str(output)
-                if expected == returned:
-                    expected, returned = describe_limits(into), describe_limits(output, every_field=True)
-                text = f"{format_path(name, path)}: expected {expected}, but {text} is {returned}"
-                yield Diagnostic("check.output_type", text, "error", position, name, span)
-
-
-def _check_answer(plan: Plan, chosen: list[Tool | None]) -> Iterator[Diagnostic]:
-    for name, value in plan.answer or ():
-        for _, ref in references(value):
-            if isinstance(ref, Ref):
-                output, text = _referenced_type(ref, plan, chosen)
-                if output is None:
-                    yield Diagnostic("check.unknown_output", f"answer {name}: {text}", "error", None, name)
+def _find_reference_problems(
+    name: str, value: Value, kind: Type, plan: Plan, chosen: list[Tool | None], catalog: Catalog
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with the references in an argument of a type, given what their producers return."""
+    if isinstance(value, Template) and (problem := find_text_problem(value.parts, kind)) is not None:
+        yield "check.output_type", f"{name}: {problem}"
+    for path, ref in references(value):
+        if isinstance(ref, Unresolved):
+            continue
+        output, text = _referenced_type(ref, plan, chosen)
+        if output is None:
+            yield "check.unknown_output", f"{format_path(name, path)}: {text}"
+            continue
+        into = ANY if isinstance(value, Template) else kind.at(path) or ANY
+        if not is_compatible(output, into, texts=catalog.text_values):
+            expected, returned = str(into), str(output)
+            if expected == returned:
+                expected, returned = describe_limits(into), describe_limits(output, every_field=True)
+            problem = f"{format_path(name, path)}: expected {expected}, but {text} is {returned}"
+            yield "check.output_type", problem
 
 
 def _referenced_type(ref: Ref, plan: Plan, chosen: list[Tool | None]) -> tuple[Type | None, str]:

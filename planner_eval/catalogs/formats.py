@@ -18,22 +18,23 @@ from planner_eval.catalogs.catalog import KINDS, Catalog
 Data: TypeAlias = Mapping[str, Any]
 """A catalog, or an entry of one, as it stands in its file."""
 
-_FORMAT_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("inputSchema",), "mcp"),
-    (("input_schema",), "anthropic"),
-    (
-        ("functionDeclarations", "function_declarations", "parametersJsonSchema", "parameters_json_schema"),
-        "gemini",
-    ),
-    (("toolSpec", "toolConfig"), "bedrock"),
-    (("api_name",), "sealtools"),
-    (("toolset",), "ultratool"),
-    (("Documentation",), "toolalpaca"),
-    (("returnParameter",), "callnavi"),
-    (("function_name", "tools_count", "input_tools"), "functionchat"),
-    (("functions",), "complexfuncbench"),
-)
-_NESTFUL_KEYS = ("output_parameters", "output_parameter", "query_parameters", "path_parameters", "variants")
+_FUNCTIONCHAT_KEYS = ("function_name", "tools_count", "input_tools")
+_FORMATS_OF_KEYS = {
+    "inputSchema": "mcp",
+    "input_schema": "anthropic",
+    **dict.fromkeys(("functionDeclarations", "function_declarations"), "gemini"),
+    **dict.fromkeys(("parametersJsonSchema", "parameters_json_schema"), "gemini"),
+    **dict.fromkeys(("toolSpec", "toolConfig"), "bedrock"),
+    "api_name": "sealtools",
+    "toolset": "ultratool",
+    "Documentation": "toolalpaca",
+    "returnParameter": "callnavi",
+    **dict.fromkeys(_FUNCTIONCHAT_KEYS, "functionchat"),
+    "functions": "complexfuncbench",
+    **dict.fromkeys(("output_parameters", "output_parameter", "query_parameters"), "nestful"),
+    **dict.fromkeys(("path_parameters", "variants"), "nestful"),
+}
+"""Keys that tell a format, those that tell it most surely first."""
 _UPPER_CASE_KINDS = frozenset(kind.upper() for kind in KINDS)
 _TOOLS_LIST_FORMATS = frozenset(("mcp", "anthropic", "gemini", "bedrock", "bfcl", "ultratool", "sealtools"))
 """The formats whose tools may stand in a list under ``tools``."""
@@ -70,11 +71,9 @@ def _detect_entry(entry: Data) -> str | None:
     inner = tools if isinstance(tools, list) else entry.get("result")
     if isinstance(inner, (list, Mapping)) and (inner_format := detect_format(inner)) in ("mcp", "ultratool"):
         return inner_format
-    for marks, format in _FORMAT_KEYS:
-        if any(mark in entry for mark in marks):
-            return format
-    if any(mark in entry for mark in _NESTFUL_KEYS) or isinstance(tools, (list, str)):
-        return "nestful"
+    format = next((format for key, format in _FORMATS_OF_KEYS.items() if key in entry), None)
+    if format is not None or isinstance(tools, (list, str)):
+        return format or "nestful"
     if isinstance(entry.get("api"), list) and detect_format(entry["api"]) == "sealtools":
         return "sealtools"
     if isinstance(entry.get("function"), list) or {"question", "function"} <= entry.keys():
@@ -125,7 +124,7 @@ def _detect_object(data: Data) -> str | None:
         return "appbench" if "apps" in data else "callnavi"
     result = data.get("result")
     tools = result.get("tools") if isinstance(result, Mapping) else data.get("tools")
-    if isinstance(tools, list) and not {"function_name", "tools_count", "input_tools"} & set(data):
+    if isinstance(tools, list) and not any(key in data for key in _FUNCTIONCHAT_KEYS):
         tools_format = detect_format(tools)
         return tools_format if tools_format in _TOOLS_LIST_FORMATS else "openai"
     return _detect_named(data)

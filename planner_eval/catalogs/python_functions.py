@@ -13,17 +13,17 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import typing_extensions
 
 from planner_eval.base.errors import CatalogError
+from planner_eval.base.frozen import replace
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.json_schema.keywords import make_validator
-from planner_eval.catalogs.json_schema.types import object_schema, schema_of, type_of
-from planner_eval.catalogs.type_words import type_of_annotation
+from planner_eval.catalogs.json_schema.types import arguments_schema, type_of
+from planner_eval.catalogs.type_words import type_of_annotation, union_type
 
 _EMPTY = inspect.Parameter.empty
 _KNOWN_MODULES = (
@@ -47,6 +47,7 @@ _KNOWN_NAMES = frozenset(
 """Python's own names in annotations that could not be evaluated."""
 _SET_TYPES = (set, frozenset)
 _LIST_TYPES = (list, Sequence, Iterable, Collection)
+_NO_SCHEMAS: Mapping[str, Any] = {}
 
 
 def from_functions(functions: Iterable[Callable[..., Any]], name: str = "functions") -> Catalog:
@@ -100,71 +101,70 @@ def _tool_of_function(function: Callable[..., Any]) -> Tool:
         raise CatalogError(f"{function!r:.80} is not a function with a readable signature") from None
     except Exception:  # an annotation that names something absent: keep it as text
         signature = inspect.signature(function)
-    summary, described = parse_docstring(inspect.getdoc(function) or "")
-    further: dict[bool, Any] = {}
-    declared = {}
-    for parameter in signature.parameters.values():
+    further: dict[bool, Type] = {}
+    annotations, defaults = {}, {}
+    for name, parameter in signature.parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            further[parameter.kind is parameter.VAR_KEYWORD] = parameter.annotation
-        else:
-            declared[parameter.name] = parameter
-    schemas, defs = _schemas({key: parameter.annotation for key, parameter in declared.items()})
-    parameters = tuple(
-        Parameter(
-            name,
-            type_of(schemas[name], {"$defs": defs})
-            if name in schemas
-            else _annotation_type(parameter.annotation),
-            parameter.default is _EMPTY,
-            described.get(name, ""),
-            *_json_default(parameter.default),
-        )
-        for name, parameter in declared.items()
-    )
-    returns = _return_type(signature.return_annotation)
-    name = getattr(function, "__name__", type(function).__name__)
-    further_type = _further_type({named: _annotation_type(kind) for named, kind in further.items()}, declared)
+            further[parameter.kind is parameter.VAR_KEYWORD] = _annotation_type(parameter.annotation)
+            continue
+        annotations[name] = parameter.annotation
+        if parameter.default is not _EMPTY:
+            defaults[name] = parameter.default
+    schemas, defs = _schemas(annotations)
+    types = {
+        name: type_of(schemas[name], {"$defs": defs}) if name in schemas else _annotation_type(annotation)
+        for name, annotation in annotations.items()
+    }
     tool = Tool(
-        name,
+        getattr(function, "__name__", type(function).__name__),
+        returns=_return_type(signature.return_annotation),
+    )
+    return _describe_tool(tool, inspect.getdoc(function), types, defaults, further, schemas, defs)
+
+
+def _describe_tool(
+    tool: Tool,
+    docstring: str | None,
+    types: Mapping[str, Type],
+    defaults: Mapping[str, Any],
+    further: Mapping[bool, Type],
+    schemas: Mapping[str, Any] = _NO_SCHEMAS,
+    definitions: Mapping[str, Any] = _NO_SCHEMAS,
+) -> Tool:
+    """A function's tool with what its signature and its docstring say.
+
+    Args:
+        tool: The tool with its name and what it returns.
+        docstring: The docstring.
+        types: The types of the parameters that it names.
+        defaults: What parameters are where they are left out.
+        further: The types of ``*more`` under False and of ``**more`` under True; a function that names no
+            parameter may as well be called by position.
+        schemas: What pydantic says of parameters.
+        definitions: What these schemas refer to.
+    """
+    summary, described = parse_docstring(docstring or "")
+    parameters = tuple(
+        Parameter(name, kind, name not in defaults, described.get(name, ""), *_json_default(defaults, name))
+        for name, kind in types.items()
+    )
+    unnamed = [further[is_named] for is_named in (True, False) if is_named in further]
+    unnamed_type = union_type(unnamed[:1] if types else unnamed) if unnamed else ANY
+    tool = replace(
+        tool,
         description=summary,
         parameters=parameters,
         open=bool(further),
-        others=further_type,
-        returns=returns,
+        others=None if unnamed_type == ANY else unnamed_type,
     )
-    return _with_schema(tool, schemas, defs) if schemas else tool
-
-
-def _further_type(types: Mapping[bool, Type], declared: Collection[Any]) -> Type | None:
-    """The type of arguments that a function does not name: of ``**more``, else of ``*more``; None for any.
-
-    A function that names none may as well be called by position.
-
-    Args:
-        types: The types of ``*more`` under False and of ``**more`` under True.
-        declared: The parameters that it names.
-    """
-    chosen = [types[named] for named in (True, False) if named in types]
-    chosen = chosen[:1] if declared else chosen
-    if not chosen or ANY in chosen:
-        return None
-    return chosen[0] if len(chosen) == 1 else Type(any_of=tuple(chosen))
-
-
-def _with_schema(tool: Tool, schemas: dict[str, Any], defs: dict[str, Any]) -> Tool:
-    """The tool with what pydantic says of its parameters."""
-    schema = object_schema(tool.parameters, open=tool.open)
-    if tool.others is not None:
-        schema["additionalProperties"] = schema_of(tool.others)
+    schema = arguments_schema(tool)
     for name, parameter_schema in schemas.items():
-        stated_keywords = {
-            key: schema["properties"][name][key]
-            for key in ("description", "default")
-            if key in schema["properties"][name]
-        }
-        schema["properties"][name] = {**parameter_schema, **stated_keywords}
-    schema |= {"$defs": defs} if defs else {}
-    return replace(tool, schema=schema, judge=make_validator(schema))
+        described_schema = schema["properties"][name]
+        stated = {key: described_schema[key] for key in ("description", "default") if key in described_schema}
+        schema["properties"][name] = {**parameter_schema, **stated}
+    schema |= {"$defs": definitions} if definitions else {}
+    judge = make_validator(schema)
+    return replace(tool, schema=schema, judge=judge) if schemas or judge else tool
 
 
 def _schemas(annotations: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -222,39 +222,25 @@ def _is_plain(annotation: Any) -> bool:
 
 
 def _tool_of_node(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collection[str]) -> Tool:
-    summary, described = parse_docstring(inspect.cleandoc(ast.get_docstring(node) or ""))
+    def type_of_argument(annotation: ast.expr | None) -> Type:
+        return ANY if annotation is None else type_of_annotation(annotation, unknown)
+
     spec = node.args
     positional = [*spec.posonlyargs, *spec.args]
-    defaults: list[ast.expr | None] = [None] * (len(positional) - len(spec.defaults)) + list(spec.defaults)
-    parameters = []
-    for argument, default in [
-        *zip(positional, defaults, strict=True),
+    with_defaults = [
+        *zip(reversed(positional), reversed(spec.defaults), strict=False),
         *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
-    ]:
-        kind = type_of_annotation(ast.unparse(argument.annotation), unknown) if argument.annotation else ANY
-        parameters.append(
-            Parameter(
-                argument.arg,
-                kind,
-                default is None,
-                described.get(argument.arg, ""),
-                *_literal_default(default),
-            )
-        )
-    returns = type_of_annotation(ast.unparse(node.returns), unknown) if node.returns else ANY
-    further = {
-        named: type_of_annotation(ast.unparse(argument.annotation), unknown) if argument.annotation else ANY
-        for named, argument in ((False, spec.vararg), (True, spec.kwarg))
-        if argument is not None
-    }
-    further_type = _further_type(further, parameters)
-    return Tool(
-        node.name,
-        description=summary,
-        parameters=tuple(parameters),
-        open=bool(further),
-        others=further_type,
-        returns=returns,
+    ]
+    return _describe_tool(
+        Tool(node.name, returns=type_of_argument(node.returns)),
+        ast.get_docstring(node),
+        {argument.arg: type_of_argument(argument.annotation) for argument in (*positional, *spec.kwonlyargs)},
+        {argument.arg: _literal(default) for argument, default in with_defaults if default is not None},
+        {
+            is_named: type_of_argument(argument.annotation)
+            for is_named, argument in ((False, spec.vararg), (True, spec.kwarg))
+            if argument is not None
+        },
     )
 
 
@@ -316,20 +302,18 @@ def _return_type(annotation: Any) -> Type:
     return type_of(schemas[""], {"$defs": defs}) if schemas else _annotation_type(annotation)
 
 
-def _json_default(value: Any) -> tuple[Any, bool]:
-    """A default with whether there is one that JSON can hold."""
+def _json_default(defaults: Mapping[str, Any], name: str) -> tuple[Any, bool]:
+    """The default of a parameter with whether there is one that JSON can hold."""
     try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
+        json.dumps(defaults[name], allow_nan=False)
+    except (KeyError, TypeError, ValueError, RecursionError):
         return None, False
-    return value, True
+    return defaults[name], True
 
 
-def _literal_default(node: ast.expr | None) -> tuple[Any, bool]:
-    """The same of a default as it is written; there is none of what would have to be computed."""
-    if node is None:
-        return None, False
+def _literal(default: ast.expr) -> Any:
+    """A default as it is written; an ellipsis, which JSON cannot hold, for what would have to be computed."""
     try:
-        return _json_default(ast.literal_eval(node))
+        return ast.literal_eval(default)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return None, False
+        return ...

@@ -70,22 +70,24 @@ def union_type(types: Sequence[Type]) -> Type:
     return Type(any_of=tuple(distinct))
 
 
-def type_of_annotation(text: str, unknown: Collection[str] = ()) -> Type:
+def type_of_annotation(annotation: str | ast.expr, unknown: Collection[str] = ()) -> Type:
     """The type that a Python annotation names; it is parsed, never evaluated.
 
     Args:
-        text: The annotation.
+        annotation: The annotation, as text or parsed.
         unknown: Names of classes that are not the ones known here, though they may be called alike.
 
     >>> str(type_of_annotation("Optional[List[int]]")), str(type_of_annotation("Literal['a', 'b']"))
     ('array of integer or null', "one of 'a', 'b'")
     """
-    if len(text) > _MAX_CHARS:
-        return ANY
     try:
+        if isinstance(annotation, ast.expr):
+            return _type_of_node(annotation, unknown)
+        if len(annotation) > _MAX_CHARS:
+            return ANY
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know
-            return _type_of_node(ast.parse(text.strip(), mode="eval").body, unknown)
+            return _type_of_node(ast.parse(annotation.strip(), mode="eval").body, unknown)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ANY
 
@@ -115,13 +117,16 @@ def _type_of_generic(outer: str, inner: ast.expr, unknown: Collection[str]) -> T
     if outer == "literal":
         values = tuple(argument.value for argument in arguments if isinstance(argument, ast.Constant))
         return Type(enum=values) if len(values) == len(arguments) else ANY
+    if any(isinstance(argument, ast.Starred) for argument in arguments):  # any number of items
+        return _TYPES_OF_WORDS.get(outer, ANY)
     types = [_type_of_node(argument, unknown) for argument in arguments]
     if outer in _LIST_NAMES:
         last = arguments[-1] if arguments else None
         endless = outer != "tuple" or (isinstance(last, ast.Constant) and last.value is ...)
         if endless:
             return Type(("array",), items=types[0])
-        return Type(("array",), size=(len(types), len(types)), items=union_type(types) if types else None)
+        size, items = (len(types), len(types)), union_type(types) if types else None
+        return Type(("array",), size=size, items=items, first=tuple(types) if len(set(types)) > 1 else ())
     of_values = types[1] if len(types) == 2 and types[1] != ANY else None
     return Type(("object",), others=of_values) if outer in _DICT_NAMES else ANY
 

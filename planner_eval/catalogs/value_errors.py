@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from planner_eval.base.frozen import fast_frozen, replace
 from planner_eval.base.json_files import decode_field
 from planner_eval.base.json_text import RepeatedKeyDict
 from planner_eval.base.text import parse_day, shorten
@@ -46,7 +47,8 @@ def find_problem(value: Value, kind: Type, *, texts: bool = False) -> tuple[str,
     >>> find_problem("four", Type(("integer",)), texts=True)
     ('check.wrong_type', "expected integer, found string 'four'")
     """
-    kind = kind.unfolded
+    if kind.again is not None:
+        kind = kind.again.type
     if kind.any_of and all(find_problem(value, alternative, texts=texts) for alternative in kind.any_of):
         if len(kind.any_of) == 1:
             return find_problem(value, kind.any_of[0], texts=texts)
@@ -337,10 +339,11 @@ class Fault(NamedTuple):
 
 
 _Faults: TypeAlias = tuple[Fault, ...]
-_Steps: TypeAlias = Generator[tuple[Value, Type, frozenset[str]], _Faults | None, _Faults]
+_Request: TypeAlias = tuple[Value, Type, frozenset[str]]
+_Steps: TypeAlias = Generator[_Request, _Faults, _Faults]
 
 
-@dataclass(frozen=True, slots=True)
+@fast_frozen
 class ValueChecker:
     """Holds values against types, each part of a value once against each type.
 
@@ -370,79 +373,86 @@ class ValueChecker:
             value: JSON data, possibly with references inside.
             kind: What it should be.
         """
-        steps = [self._steps(value, kind, _NO_FIELDS)]
-        faults: _Faults | None = None
-        while True:  # Python's own stack does not hold what values and alternatives nest
+        steps: list[_Steps] = []
+        result: Any = self._begin(value, kind, _NO_FIELDS)
+        while steps or type(result) is not tuple:  # Python's own stack does not hold what values nest
+            if type(result) is not tuple:
+                steps.append(result)
+                result = None
             try:
-                request = steps[-1].send(faults)
+                result = self._begin(*steps[-1].send(result))
             except StopIteration as stop:
-                faults = stop.value
+                result = stop.value
                 steps.pop()
-                if not steps:
-                    return faults or ()
-            else:
-                steps.append(self._steps(*request))
-                faults = None
+        return result
 
-    def _steps(self, value: Value, kind: Type, sibling_fields: frozenset[str]) -> _Steps:
-        """What is wrong with a value; asks for what is wrong with its parts.
+    def _begin(self, value: Value, kind: Type, sibling_fields: frozenset[str]) -> _Faults | _Steps:
+        """What is wrong with a value, or the steps that ask for what is wrong with its parts.
 
         Args:
             value: The value.
             kind: What it should be.
             sibling_fields: The fields that other types list, which the value has to be of as well.
         """
-        kind = kind.unfolded
         if isinstance(value, (Ref, Unresolved)) or (type(value) is str and value in self.holes):
             return ()
-        if not kind.any_of:
-            return (yield from self._plain(value, kind, sibling_fields))
-        key = (id(value), id(kind), sibling_fields)
-        if key not in self._known:  # without this, alternatives inside alternatives double at each level
-            self._known[key] = yield from self._either(value, kind, sibling_fields)
-        return self._known[key]
-
-    def _plain(self, value: Value, kind: Type, sibling_fields: frozenset[str]) -> _Steps:
+        if kind.again is not None:
+            kind = kind.again.type
+        if kind.any_of:
+            stored = self._known.get((id(value), id(kind), sibling_fields))
+            return self._either(value, kind, sibling_fields) if stored is None else stored
+        if type(value) is dict and kind.kinds == ("object",) and kind.enum is None:
+            return self._fields(value, kind, sibling_fields)
         if isinstance(value, Template):
             wrong = not self.texts and kind.kinds and "string" not in kind.kinds
             return (_template_fault(kind),) if wrong else ()
-        fault = find_problem(value, kind, texts=self.texts)
-        if fault is not None:
-            return (Fault((), *fault),)
-        faults: list[Fault] = []
+        problem = find_problem(value, kind, texts=self.texts)
+        if problem is not None:
+            return (Fault((), *problem),)
         if isinstance(value, list):
-            for position, item in enumerate(value):
-                inside = yield item, kind.at((position,)) or ANY, _NO_FIELDS
-                faults += [fault._replace(at=(position, *fault.at)) for fault in inside or ()]
-        elif isinstance(value, dict):
-            for key, item in value.items():
-                inner = kind.at((key,))
-                if inner is not None:
-                    inside = yield item, inner, _NO_FIELDS
-                    faults += [fault._replace(at=(key, *fault.at)) for fault in inside or ()]
-                elif key not in sibling_fields:
-                    faults.append(_unknown_field_fault(key, kind, sibling_fields))
-            faults += [
-                Fault((), "check.missing_argument", f"the field {member.name!r} is required")
-                for member in kind.fields
-                if member.required and member.name not in value
-            ]
+            return self._items(value, kind)
+        return self._fields(value, kind, sibling_fields) if isinstance(value, dict) else ()
+
+    def _items(self, items: list[Value], kind: Type) -> _Steps:
+        faults: list[Fault] = []
+        for position, item in enumerate(items):
+            inside = yield item, kind.item(position), _NO_FIELDS
+            faults += [fault._replace(at=(position, *fault.at)) for fault in inside]
+        return tuple(faults)
+
+    def _fields(self, value: dict[str, Value], kind: Type, sibling_fields: frozenset[str]) -> _Steps:
+        faults: list[Fault] = []
+        types = {member.name: member.type for member in kind.fields}
+        unlisted = (kind.others or ANY) if kind.open else None
+        for key, item in value.items():
+            inner = types.get(key, unlisted)
+            if inner is not None:
+                inside = yield item, inner, _NO_FIELDS
+                faults += [fault._replace(at=(key, *fault.at)) for fault in inside]
+            elif key not in sibling_fields:
+                takes = ", ".join(dict.fromkeys((*types, *sorted(sibling_fields)))) or "none"
+                text = f"there is no field {key[:_MAX_SHOWN_CHARS]!r}; the fields are {takes}"
+                faults.append(Fault((key,), "check.unknown_argument", text, key))
+        for member in kind.fields:
+            if member.required and member.name not in value:
+                text = f"the field {member.name!r} is required"
+                faults.append(Fault((), "check.missing_argument", text, member.name))
         return tuple(faults)
 
     def _either(self, value: Value, kind: Type, sibling_fields: frozenset[str]) -> _Steps:
         """What is wrong with a value that has to be of a type, and of one of its alternatives."""
+        key = (id(value), id(kind), sibling_fields)
         listed = sibling_fields | frozenset(_listed_fields(kind))
-        own = yield from self._plain(value, replace(kind, any_of=()), listed)
-        if any(not fault.at and fault.code != "check.missing_argument" for fault in own):
-            return own
-        sibling_fields |= {f.name for f in kind.fields}
-        tries = []
-        for alternative in kind.any_of:
-            faults = yield value, alternative, sibling_fields
-            tries.append(faults or ())
-        if not all(tries):
-            return own
-        return tuple(dict.fromkeys((*own, *self.closest(value, kind, tries))))
+        faults = yield value, replace(kind, any_of=()), listed
+        if not any(not fault.at and fault.code != "check.missing_argument" for fault in faults):
+            sibling_fields |= {f.name for f in kind.fields}
+            tries = []
+            for alternative in kind.any_of:
+                tries.append((yield value, alternative, sibling_fields))
+            if all(tries):
+                faults = tuple(dict.fromkeys((*faults, *self.closest(value, kind, tries))))
+        self._known[key] = faults
+        return faults
 
     def closest(self, value: Value, kind: Type, tries: list[_Faults]) -> _Faults:
         """What to say of a value that is of none of the alternatives.
@@ -498,12 +508,6 @@ def _listed_fields(kind: Type) -> Iterator[str]:
 
 def _template_fault(kind: Type) -> Fault:
     return Fault((), "check.wrong_type", f"expected {kind}, found a text containing a reference")
-
-
-def _unknown_field_fault(key: str, kind: Type, sibling_fields: frozenset[str]) -> Fault:
-    takes = ", ".join(dict.fromkeys((*(f.name for f in kind.fields), *sorted(sibling_fields)))) or "none"
-    text = f"there is no field {key[:_MAX_SHOWN_CHARS]!r}; the fields are {takes}"
-    return Fault((key,), "check.unknown_argument", text)
 
 
 def _describe_faults(faults: _Faults) -> str:

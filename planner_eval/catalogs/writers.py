@@ -12,7 +12,7 @@ from planner_eval.catalogs.json_schema.types import (
     MovedDefinitions,
     Schema,
     WrittenSchema,
-    object_schema,
+    arguments_schema,
     schema_of,
 )
 from planner_eval.catalogs.standard_formats import NOTE_PREFIX, OWN_FORMAT
@@ -70,14 +70,16 @@ def written_names(catalog: Catalog, format: str) -> dict[str, Tool]:
     """
     wrong, longest = _NAME_RULES.get(format, (re.compile("(?!)"), None))
     named: dict[str, Tool] = {}
-    for tool in dict.fromkeys((tool.app, tool.name) for tool in catalog.tools):
-        first = next(t for t in catalog.named(tool[1]) if (t.app, t.name) == tool)
-        plain = wrong.sub("_", first.full_name)[:longest]
+    variants: dict[tuple[str | None, str], Tool] = {}
+    for tool in catalog.tools:
+        variants.setdefault((tool.app, tool.name), tool)
+    for tool in variants.values():
+        plain = wrong.sub("_", tool.full_name)[:longest]
         name, number = plain, 2
         while name in named:
             tail = f"_{number}"
             name, number = plain[: longest and longest - len(tail)] + tail, number + 1
-        named[name] = first
+        named[name] = tool
     return named
 
 
@@ -137,10 +139,7 @@ def _parameters_schema(tool: Tool) -> WrittenSchema:
     if tool.schema is not None:
         return tool.schema
     moved = MovedDefinitions()
-    schema = object_schema(tool.parameters, open=tool.open, refer=moved.again)
-    if tool.others is not None:
-        schema["additionalProperties"] = schema_of(tool.others, moved.again)
-    return moved.carry(schema)
+    return moved.carry(arguments_schema(tool, moved.again))
 
 
 def _returns_schema(tool: Tool) -> WrittenSchema | None:

@@ -17,7 +17,7 @@ from planner_eval.base.text import encodable, text_hash
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest, Usage, request_key
 from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
 
-_T = TypeVar("_T")
+_T = TypeVar("_T", JudgeReply, Reply)
 
 # ----------------------------------------------------------------------
 # The file that keeps answers: SQLite, for several threads and processes at a time.
@@ -63,10 +63,10 @@ class Store:
                 raise self._wrong(f"{self.path}: the answer cannot be stored: {problem}") from None
 
     def find(self, key: str, read: Callable[[Any], _T]) -> _T | None:
-        """The answer kept under a key, as it is read from JSON data."""
+        """The answer kept under a key, as it is read from JSON data, marked as kept."""
         rows = self.read("SELECT reply FROM replies WHERE key = ?", (key,))
         try:
-            return read(json.loads(rows[0][0])) if rows else None
+            return replace(read(json.loads(rows[0][0])), cached=True) if rows else None
         except (ValueError, TypeError, KeyError):
             message = f"{self.path}: the answer stored under {key} is damaged: delete the row"
             raise self._wrong(message) from None
@@ -164,9 +164,8 @@ class Cache(Store):
         """
         request = replace(request, model=request.model or self.model, fields=())
         key = request_key(request)
-        stored = self.find(key, _read_judge_reply)
-        if stored is not None:
-            return replace(stored, cached=True)
+        if (stored := self.find(key, _read_judge_reply)) is not None:
+            return stored
         if self.judge is None:
             raise JudgeError(
                 f"{self.path} has no answer to a request of task {request.task!r} to model "
@@ -229,9 +228,8 @@ class CachedModel(Store):
 
         request = request_text(messages, tools, model=self.name, repetition=self.repetition, **sampling)
         key = text_hash(request)
-        stored = self.find(key, read_reply_data)
-        if stored is not None:
-            return replace(stored, cached=True)
+        if (stored := self.find(key, read_reply_data)) is not None:
+            return stored
         if self.model is None:
             raise ModelError(
                 f"{self.path} has no answer to this request to model {self.name!r} "

@@ -15,13 +15,12 @@ whether an endpoint, a cache of earlier answers or a function of a test replies.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache as remembered
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, JudgeError, ModelError
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
@@ -62,13 +61,11 @@ def open_judge(  # noqa: PLR0913 - what a user may say of a server
     """
     if replay and cache is None:
         raise InputError("a replay needs the cache whose answers it replays")
+    rates = Prices(*prices) if prices else None
     endpoint = EndpointJudge(
-        model,
-        base_url=base_url,
-        timeout=timeout,
-        retries=retries,
-        prices=Prices(*prices) if prices else None,
-        deadline=DEADLINE if deadline is None else deadline,
+        judge_client(
+            model, base_url=base_url, timeout=timeout, retries=retries, prices=rates, deadline=deadline
+        )
     )
     if cache is None:
         return endpoint
@@ -123,9 +120,8 @@ DEADLINE = 900.0
 """Seconds for one question in all; a judge may be asked to wait for a minute several times."""
 
 
-@dataclass(frozen=True)
-class EndpointJudge:
-    """An OpenAI-compatible chat endpoint.
+def judge_client(model: str, *, deadline: float | None = None, **options: Any) -> Client:
+    """The client of a judge.
 
     One that says nothing to its first question, however often it is asked, is asked no other; nor is one
     that leaves three in a row without an answer, or refuses them for a wrong key, say: every further
@@ -133,27 +129,31 @@ class EndpointJudge:
 
     Args:
         model: The model to ask where a request names none.
-        base_url: The server, e.g. ``"http://localhost:8000/v1"``; None for the package's default
-            (``OPENAI_BASE_URL`` or OpenAI).
-        api_key: The key; None for ``OPENAI_API_KEY``.
-        timeout: The longest wait for the server to say something, in seconds.
-        retries: How many more times to ask after a failure that may pass.
-        backoff: The first pause before asking again, in seconds; it doubles up to a minute. A pause
-            that the server asks for is kept instead.
-        prices: For the cost of each answer; None where it is not wanted.
-        sleep: How to wait.
-        deadline: The longest time for one question in all, tries and pauses included, in seconds.
+        deadline: The longest time for one question in all, in seconds; :data:`DEADLINE` when None.
+        options: What else :class:`Client` takes.
+    """
+    return Client(
+        model,
+        deadline=DEADLINE if deadline is None else deadline,
+        patience=_MAX_UNANSWERED,
+        first_patience=_MAX_UNANSWERED,
+        silence_ends=True,
+        words=True,
+        who="the judge",
+        jitter=float,
+        **options,
+    )
+
+
+@dataclass(frozen=True)
+class EndpointJudge:
+    """An OpenAI-compatible chat endpoint.
+
+    Args:
+        client: Asks it, see :func:`judge_client`.
     """
 
-    model: str
-    base_url: str | None = None
-    api_key: str | None = field(default=None, repr=False)
-    timeout: float = 60.0
-    retries: int = 5
-    backoff: float = 1.0
-    prices: Prices | None = None
-    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
-    deadline: float = field(default=DEADLINE, repr=False)
+    client: Client
 
     def ask(self, request: JudgeRequest) -> JudgeReply:
         """The endpoint's answer.
@@ -161,10 +161,9 @@ class EndpointJudge:
         Raises:
             JudgeError: the package is missing, the endpoint refuses, or it failed too often.
         """
-        messages = [{"role": role, "content": text} for role, text in request.messages]
-        completion = self._client.complete(
-            messages,
-            model=request.model or self.model,
+        completion = self.client.complete(
+            [{"role": role, "content": text} for role, text in request.messages],
+            model=request.model or self.client.model,
             temperature=request.temperature,
             max_tokens=request.max_tokens or None,
         )
@@ -176,37 +175,7 @@ class EndpointJudge:
 
     @cached_property
     def _bridge(self) -> Bridge:
-        return Bridge(self._client.close)
-
-    @cached_property
-    def _client(self) -> Client:
-        sleep = self.sleep
-
-        async def pause(seconds: float) -> None:
-            import asyncio
-
-            if sleep is time.sleep:  # in a thread it would go on after the deadline, and the process with it
-                await asyncio.sleep(seconds)
-            else:
-                await asyncio.to_thread(sleep, seconds)
-
-        return Client(
-            self.model,
-            self.base_url,
-            self.api_key,
-            self.timeout,
-            self.deadline,
-            self.retries,
-            self.backoff,
-            patience=_MAX_UNANSWERED,
-            first_patience=_MAX_UNANSWERED,
-            silence_ends=True,
-            words=True,
-            prices=self.prices,
-            who="the judge",
-            jitter=float,
-            sleep=pause,
-        )
+        return Bridge(self.client.close)
 
 
 # ----------------------------------------------------------------------

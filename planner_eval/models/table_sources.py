@@ -205,24 +205,19 @@ class BenchmarkSource:
         self.run, self.bench, self.rules, self.gold = run, bench, rules, gold
         self.variant = rules.variants[-1]
         self._scored: dict[tuple[tuple[str, str], ...], Scored] = {}
-        self._reports: dict[Any, Report] = {}
-        self._samples: dict[str, Sample] | None = None
+        self._report = remembered(self._make_report)
+        self.samples = remembered(self._read_samples)
 
-    def samples(self) -> Mapping[str, Sample]:
+    def _read_samples(self) -> dict[str, Sample]:
         """The samples by id."""
-        if self._samples is None:
-            all_samples = {s.id: s for s in self._gold_samples()}
-            ids = all_samples if self.run.predicted is None else self.run.predicted.ids
-            self._samples = {key: sample for key, sample in all_samples.items() if key in ids}
-        return self._samples
-
-    def _gold_samples(self) -> list[Sample]:
         try:
-            return gold_samples(self.bench, self._gold(), cache=self.run.cache)
+            samples = gold_samples(self.bench, self._gold(), cache=self.run.cache)
         except InputError as problem:
             if self.gold is not None or self.run.predicted is not None:
                 raise
             raise InputError(f"{self.run.path}: {problem}; --gold names it where it lies elsewhere") from None
+        ids = None if self.run.predicted is None else self.run.predicted.ids
+        return {sample.id: sample for sample in samples if ids is None or sample.id in ids}
 
     def _gold(self) -> str:
         if self.run.predicted is not None:
@@ -244,7 +239,7 @@ class BenchmarkSource:
 
     def names(self, column: LayoutColumn) -> list[str]:
         """The figures that are numbers."""
-        figures = self._report(column, None).figures
+        figures = self._report(_settings_of(column), None).figures
         return [f.name for f in figures if not isinstance(f.value, str)]
 
     def measured(self, column: LayoutColumn, ids: Collection[str] | None) -> MeasuredFigure:
@@ -262,7 +257,7 @@ class BenchmarkSource:
         if not column_ids:
             return empty._replace(why="the run has no such sample")
         some = None if len(sample_ids) == len(samples) else frozenset(sample_ids)
-        report = self._report(column, some)
+        report = self._report(_settings_of(column), some)
         try:
             figure = report.figure(column.figure)
         except KeyError:
@@ -313,18 +308,12 @@ class BenchmarkSource:
                 return tallies
         return {}
 
-    def _report(self, column: LayoutColumn, ids: frozenset[str] | None) -> Report:
-        """The figures of some samples, scored as a column wants it."""
-        settings = tuple(sorted(column.settings.items()))
-        if (settings, ids) not in self._reports:
-            scored = self.scored_with(settings)
-            full_report = scored.reports[self.variant]
-            self._reports[settings, ids] = (
-                full_report if ids is None else self._part(scored, full_report, ids)
-            )
-        return self._reports[settings, ids]
-
-    def _part(self, scored: Scored, full_report: Report, ids: frozenset[str]) -> Report:
+    def _make_report(self, settings: tuple[tuple[str, str], ...], ids: frozenset[str] | None) -> Report:
+        """The figures of some samples or of all, scored with some of the benchmark's options."""
+        scored = self.scored_with(settings)
+        full_report = scored.reports[self.variant]
+        if ids is None:
+            return full_report
         if self.run.predicted is None:
             from planner_eval.benchmarks.runs import select_samples
 
@@ -353,6 +342,10 @@ class BenchmarkSource:
                 )  # fmt: skip
             self._scored[settings] = scored
         return self._scored[settings]
+
+
+def _settings_of(column: LayoutColumn) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(column.settings.items()))
 
 
 def _require_clusters(key: str, clusters: Mapping[str, str | None]) -> dict[str, str]:

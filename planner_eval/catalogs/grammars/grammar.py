@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import POSITIVE_COUNT, InputError, expect
 from planner_eval.base.text import format_count, shorten
-from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.catalogs.catalog import Tool
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.catalogs.grammars.plans import (
     DIALECTS,
@@ -19,7 +19,7 @@ from planner_eval.catalogs.grammars.plans import (
     plan_rules,
     writable_tool,
 )
-from planner_eval.catalogs.grammars.rules import TooLargeError, write_gbnf, write_lark
+from planner_eval.catalogs.grammars.rules import TooLargeError, value_form, write_gbnf, write_lark
 from planner_eval.catalogs.grammars.schemas import JSON_DIALECTS, SchemaBuilder, explain_not_strict
 from planner_eval.catalogs.json_schema.keywords import untyped_keywords
 
@@ -94,55 +94,6 @@ class Grammar:
         """Whether a plan of the grammar may have a finding of that code."""
         codes = [code for limit in self.looser for code in limit.codes]
         return any(code == c or (c.endswith(".") and code.startswith(c)) for c in codes)
-
-
-def make_grammar(
-    catalog: Catalog, dialect: str = "plan", to: str = "json-schema", max_calls: int = 8
-) -> Grammar:
-    """The grammar of the plans that a catalog allows.
-
-    Args:
-        catalog: The tools.
-        dialect: The notation of the plans, one of :data:`.wanted.DIALECTS`.
-        to: The grammar's form, one of :data:`TARGETS`.
-        max_calls: How many calls a plan may have.
-
-    Raises:
-        InputError: there is no grammar of that form for the notation, no tool that it can call, or it would
-            be too large.
-
-    >>> tools = Catalog((Tool("now"),))
-    >>> print(make_grammar(tools, "pythonic", "gbnf", 1).text.splitlines()[-1])
-    call-now-1 ::= "now(" ")"
-    """
-    refuse_unknown(dialect, to, max_calls)
-    looser: dict[str, tuple[str, ...]] = {}
-
-    def say(text: str, *codes: str) -> None:
-        looser[text] = codes
-
-    named = merge_variants(catalog, apps=dialect == "appbench", say=say)
-    tools = tuple(tool for candidate in named if (tool := writable_tool(candidate, dialect)) is not None)
-    narrower = [*_find_unwritable(named, tools, dialect), *_layout_limits(named, dialect, to)]
-    narrower += [Limit(_DOLLARS)] if dialect == "nestful" else []
-    if not tools:
-        raise InputError(f"{catalog.name} has no tool that {dialect} can call")
-    spec = PlanSpec(dialect, tools, catalog.text_values, max_calls)
-    if dialect not in ("json", "pythonic", "appbench"):
-        say(_OUTPUT, "check.unknown_output", "check.output_type")
-    for keyword, names in untyped_keywords(catalog).items():
-        say(f"{keyword} is not enforced ({_join_names(names)})", *_VALUE_CODES)
-    for text, codes in _notation_limits(dialect):
-        say(text, *codes)
-    try:
-        return _write_grammar(spec, to, looser, narrower)
-    except TooLargeError:
-        if dialect in ("plan", "nestful"):
-            say(_FORWARD_REFERENCES, "reference.", "plan.", "call.", "label.")
-        try:
-            return _write_grammar(replace(spec, unrolled=False), to, looser, narrower)
-        except TooLargeError:
-            raise InputError(_too_large(spec)) from None
 
 
 def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
@@ -223,7 +174,8 @@ def _write_grammar(
     Raises:
         TooLargeError: it would be too large.
     """
-    schema, builder, values = None, SchemaBuilder(spec), make_value_rules(spec, MAX_CHARS)
+    schema, values = None, make_value_rules(spec, MAX_CHARS)
+    builder = SchemaBuilder(spec=spec, form=value_form(spec.dialect), texts=spec.texts)
     if to == "json-schema":
         schema = builder.plans()
         if len(json.dumps(schema)) > MAX_CHARS:
@@ -284,4 +236,31 @@ def grammar(
     >>> print(made.text.splitlines()[-1])
     call-now-1 ::= "now(" ")"
     """
-    return make_grammar(read_catalog(catalog), dialect or "plan", to or "json-schema", max_calls)
+    catalog, dialect, to = read_catalog(catalog), dialect or "plan", to or "json-schema"
+    refuse_unknown(dialect, to, max_calls)
+    looser: dict[str, tuple[str, ...]] = {}
+
+    def say(text: str, *codes: str) -> None:
+        looser[text] = codes
+
+    named = merge_variants(catalog, apps=dialect == "appbench", say=say)
+    tools = tuple(tool for candidate in named if (tool := writable_tool(candidate, dialect)) is not None)
+    narrower = [*_find_unwritable(named, tools, dialect), *_layout_limits(named, dialect, to)]
+    narrower += [Limit(_DOLLARS)] if dialect == "nestful" else []
+    if not tools:
+        raise InputError(f"{catalog.name} has no tool that {dialect} can call")
+    if dialect not in ("json", "pythonic", "appbench"):
+        say(_OUTPUT, "check.unknown_output", "check.output_type")
+    for keyword, names in untyped_keywords(catalog).items():
+        say(f"{keyword} is not enforced ({_join_names(names)})", *_VALUE_CODES)
+    for text, codes in _notation_limits(dialect):
+        say(text, *codes)
+    spec = PlanSpec(dialect, tools, catalog.text_values, max_calls)
+    for attempt in (spec, replace(spec, unrolled=False)):
+        if not attempt.unrolled and dialect in ("plan", "nestful"):
+            say(_FORWARD_REFERENCES, "reference.", "plan.", "call.", "label.")
+        try:
+            return _write_grammar(attempt, to, looser, narrower)
+        except TooLargeError:
+            continue
+    raise InputError(_too_large(spec))

@@ -202,7 +202,8 @@ def unwritable_text(tool: Tool) -> str:
 
 def make_value_rules(spec: PlanSpec, most: int) -> ValueRules:
     """What makes the rules of the values of such plans, so many characters at most."""
-    return ValueRules(Rules(most=most), value_form(spec.dialect, texts=spec.texts), spec.texts)
+    form = value_form(spec.dialect, texts=spec.texts)
+    return ValueRules(rules=Rules(most=most), form=form, texts=spec.texts)
 
 
 def _call_sequence(spec: PlanSpec, call: Callable[[int], Expr], rules: Rules, between: Expr | str) -> Expr:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.frozen import replace
 from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Tool, Type
 from planner_eval.catalogs.grammars.plans import (
     LABEL_PREFIXES,
@@ -18,10 +19,9 @@ from planner_eval.catalogs.grammars.plans import (
     outputs_of,
     unwritable_text,
 )
-from planner_eval.catalogs.grammars.rules import FORMATS, WORD, Expr, ValueForm, regex, value_form
-from planner_eval.catalogs.grammars.values import ENDLESS_VALUES, UNLISTED_FIELDS, FiniteTypes
+from planner_eval.catalogs.grammars.rules import FORMATS, WORD, Expr, regex
+from planner_eval.catalogs.grammars.values import UNLISTED_FIELDS, TypeWriter
 from planner_eval.catalogs.json_schema.types import Schema, WrittenSchema, find_objects, limits_of
-from planner_eval.catalogs.value_errors import find_problem
 
 JSON_DIALECTS = ("plan", "json", "nestful")
 """The notations that are JSON."""
@@ -32,33 +32,26 @@ _UNMARKED_NAME = "^[^$].*"
 """Names of fields that mean nothing in a plan; xgrammar wants a pattern for the whole of them."""
 
 
-@dataclass(slots=True)
-class SchemaBuilder:
+@dataclass(slots=True, kw_only=True)
+class SchemaBuilder(TypeWriter):
     """Makes the schemas of one grammar.
 
     Args:
         spec: What the plans may hold.
         defs: What goes under ``$defs``.
-        loose: Sentences on what is not enforced, with the codes of ``planeval check`` that find it.
-        narrow: Sentences on what is not allowed, although the catalog does.
     """
 
     spec: PlanSpec
     defs: dict[str, WrittenSchema] = field(default_factory=dict)
-    loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    narrow: dict[str, None] = field(default_factory=dict)
     _outputs: Outputs = field(init=False)
-    _form: ValueForm = field(init=False)
-    _ends: FiniteTypes = field(init=False)
     _again: dict[tuple[int, str], str] = field(default_factory=dict)
     _labels: tuple[str, ...] = LABEL_PREFIXES
     _known: dict[str, str] = field(default_factory=dict)
     _patterns: dict[tuple[int, tuple[str, ...]], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        TypeWriter.__post_init__(self)
         self._outputs = outputs_of(self.spec.tools)
-        self._form = value_form(self.spec.dialect)
-        self._ends = FiniteTypes(self._form)
 
     def plans(self) -> WrittenSchema:
         """The schema of all plans: an object, as servers that take schemas want one."""
@@ -142,29 +135,18 @@ class SchemaBuilder:
         name = self._name(f"again_{number}_{position}")
         if name not in self.defs:
             references = self._references(position)
-            if not references and not self._ends(Type(again=recursion)):
-                self.narrow[ENDLESS_VALUES] = None
+            if not references and not self.can_end(recursion):
                 return None
             self.defs[name] = {}  # its own values refer to it
             self.defs[name] = {"anyOf": [*self._literals(recursion.type, position), *references]}
         return {"$ref": f"#/$defs/{name}"}
 
     def _literals(self, kind: Type, position: int) -> list[WrittenSchema]:
-        kind = kind.unfolded
-        if kind.any_of and not kind.kinds and kind.enum is None:
-            return [schema for option in kind.any_of for schema in self._literals(option, position)]
-        if kind.any_of:
-            self.loose["alternatives beside a type are not enforced"] = (
-                "check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument",
-            )  # fmt: skip
+        return [schema for simple in self.simple(kind) for schema in self._of_simple(simple, position)]
+
+    def _of_simple(self, kind: Type, position: int) -> list[WrittenSchema]:
         if kind.enum is not None:
-            plain = Type(kind.kinds, format=kind.format)
-            listed = [
-                constant
-                for constant in kind.enum
-                if find_problem(constant, plain, texts=self.spec.texts) is None
-            ]
-            constants = [constant for constant in listed if self._form.constant(constant) is not None]
+            constants = [value for value, _ in self.constants(kind)]
             texts = {"type": "string"} if all(isinstance(constant, str) for constant in constants) else {}
             return [{**texts, "enum": constants}] if constants else []
         if not kind.kinds:
@@ -183,7 +165,7 @@ class SchemaBuilder:
             bounded = kind if item is not None else replace(kind, size=(kind.size[0], 0))
             schema |= {"items": item or {}} | limits_of(bounded, name)
         elif name == "object" and (kind.fields or not kind.open):
-            marks = self._form.marks
+            marks = self.form.marks
             if any(f.required and f.name in marks for f in kind.fields):
                 return None
             if kind.open:

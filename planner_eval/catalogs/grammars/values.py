@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from planner_eval.base.frozen import replace
 from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Type
 from planner_eval.catalogs.grammars.rules import (
     EMPTY,
@@ -28,6 +29,7 @@ from planner_eval.catalogs.grammars.rules import (
     seq,
 )
 from planner_eval.catalogs.value_errors import find_problem
+from planner_eval.plan.model import Value
 
 
 # ----------------------------------------------------------------------
@@ -86,42 +88,85 @@ class FiniteTypes:
 
 
 # ----------------------------------------------------------------------
+# What those who write types share, whatever they write them as.
+@dataclass(slots=True, kw_only=True)
+class TypeWriter:
+    """Writes values of types in one grammar, and keeps where it holds them looser or narrower.
+
+    Args:
+        form: How the notation writes values.
+        texts: Whether the catalog writes every value as text.
+        loose: Sentences on what is not enforced, with the codes of ``planeval check`` that find it.
+        narrow: Sentences on what is not allowed, although the catalog does.
+        ends: Whether values of a type come to an end.
+    """
+
+    form: ValueForm
+    texts: bool = False
+    loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    narrow: dict[str, None] = field(default_factory=dict)
+    ends: FiniteTypes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ends = FiniteTypes(self.form)
+
+    def say(self, text: str, *codes: str) -> None:
+        """Note what is not enforced."""
+        self.loose[text] = codes
+
+    def simple(self, kind: Type) -> list[Type]:
+        """The type without alternatives: those of which one has to hold."""
+        kind = kind.unfolded
+        if not kind.any_of:
+            return [kind]
+        if kind.kinds or kind.enum is not None:
+            self.say(
+                "alternatives beside a type are not enforced",
+                *("check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument"),
+            )
+            return [replace(kind, any_of=())]
+        return [simple for option in kind.any_of for simple in self.simple(option)]
+
+    def constants(self, kind: Type) -> list[tuple[Value, str]]:
+        """The values that a type lists, each as the notation writes it."""
+        plain = Type(kind.kinds, format=kind.format)
+        listed = [v for v in kind.enum or () if find_problem(v, plain, texts=self.texts) is None]
+        written = [(value, text) for value in listed if (text := self.form.constant(value)) is not None]
+        if len(written) < len(listed):
+            self.narrow["a listed value that the notation cannot write is left out"] = None
+        return written
+
+    def can_end(self, recursion: RecursiveType) -> bool:
+        """Whether some value of what leads back to itself ends; notes where none does."""
+        ends = self.ends(Type(again=recursion))
+        if not ends:
+            self.narrow["values whose type requires itself, so that they never end, are left out"] = None
+        return ends
+
+
+# ----------------------------------------------------------------------
 # Values of a catalog's types as rules.
 _NUMBER_KINDS = frozenset(("integer", "number"))
 _MAX_ITEMS = 32
 _MAX_LISTED_NUMBERS = 256
 _MIXED_FIELDS = "fields of several types of objects may be mixed"
 UNLISTED_FIELDS = "fields that an object does not list are left out, even where it allows them"
-ENDLESS_VALUES = "values whose type requires itself, so that they never end, are left out"
 
 
-@dataclass(slots=True)
-class ValueRules:
+@dataclass(slots=True, kw_only=True)
+class ValueRules(TypeWriter):
     """Makes rules for the values of one grammar.
 
     Args:
         rules: Where they go.
-        form: How the notation writes values.
-        texts: Whether the catalog writes every value as text.
         refers: What a reference may be at a call's place; NEVER where there is none.
-        loose: Sentences on what is not enforced, with the codes of ``planeval check`` that find it.
-        narrow: Sentences on what is not allowed, although the catalog does.
         opened: A call's place and what leads back to itself → its rule there; any value does, which has
             no document and no name.
-        ends: Whether values of a type come to an end.
     """
 
     rules: Rules
-    form: ValueForm
-    texts: bool = False
     refers: Callable[[int], Expr] = lambda position: NEVER
-    loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    narrow: dict[str, None] = field(default_factory=dict)
     opened: dict[tuple[int, int, str], Symbol] = field(default_factory=dict)
-    ends: FiniteTypes = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.ends = FiniteTypes(self.form)
 
     def value(self, kind: Type, position: int) -> Expr:
         """A value of a type, or a reference, for a call at a place."""
@@ -132,10 +177,10 @@ class ValueRules:
 
     # ------------------------------------------------------------ what a type allows
     def _literals(self, kind: Type, position: int) -> list[Expr]:
-        simple = self._simple(kind)
+        simple = self.simple(kind)
         if any(t.kinds == () and t.enum is None for t in simple):
             return [self._anything(position)]
-        constants = [c for t in simple for c in self._constants(t)]
+        constants = [text for t in simple for _, text in self.constants(t)]
         tokens = _without_covered(
             [c for c in constants if c[0] not in "[{"],
             [p for t in self._one_number(simple) if t.enum is None for p in self._patterns(t)],
@@ -151,32 +196,6 @@ class ValueRules:
         if objects and self.form.objects:
             alternatives.append(self._object(objects, position))
         return alternatives
-
-    def _simple(self, kind: Type) -> list[Type]:
-        """The type without alternatives: those of which one has to hold."""
-        kind = kind.unfolded
-        if not kind.any_of:
-            return [kind]
-        if kind.kinds or kind.enum is not None:
-            self._say(
-                "alternatives beside a type are not enforced",
-                *("check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument"),
-            )
-            return [replace(kind, any_of=())]
-        return [simple for option in kind.any_of for simple in self._simple(option)]
-
-    def _constants(self, kind: Type) -> list[str]:
-        """The values that a type lists, as they are written."""
-        listed = kind.enum or ()
-        plain = Type(kind.kinds, format=kind.format)
-        texts = [
-            self.form.constant(value)
-            for value in listed
-            if find_problem(value, plain, texts=self.texts) is None
-        ]
-        if None in texts:
-            self.narrow["a listed value that the notation cannot write is left out"] = None
-        return [text for text in texts if text is not None]
 
     def _patterns(self, kind: Type) -> list[Expr]:
         """The tokens of a type's kinds."""
@@ -196,7 +215,7 @@ class ValueRules:
         numeric = [t for t in simple if t.enum is None and _NUMBER_KINDS.intersection(t.kinds)]
         if len(numeric) < 2:
             return simple
-        self._say(
+        self.say(
             "any number is allowed where a value may have several types of numbers",
             "check.wrong_type",
             "check.out_of_range",
@@ -211,7 +230,7 @@ class ValueRules:
         if kind.format is not None and kind.format in FORMATS:
             return seq(self.form.quote, FORMATS[kind.format](), self.form.quote)
         if any(limit is not None and limit > MAX_LENGTH for limit in kind.length):
-            self._say(f"lengths of more than {MAX_LENGTH} characters are not enforced", "check.out_of_range")
+            self.say(f"lengths of more than {MAX_LENGTH} characters are not enforced", "check.out_of_range")
         return self.form.text(kind.length)
 
     def _number(self, kind: Type) -> Expr:
@@ -222,7 +241,7 @@ class ValueRules:
             numbers = range(int(low) - 1, int(high) + 2)
             return one_of_texts(str(n) for n in numbers if find_problem(n, plain) is None)
         if low is not None or high is not None:
-            self._say(
+            self.say(
                 "limits of numbers are enforced only for whole numbers in a short range",
                 "check.out_of_range",
             )
@@ -234,12 +253,12 @@ class ValueRules:
         items = [t.items or ANY for t in arrays]
         size = arrays[0].size
         if len(arrays) > 1:
-            self._say("items of several types of lists may be mixed", "check.wrong_type", "check.enum",
+            self.say("items of several types of lists may be mixed", "check.wrong_type", "check.enum",
                       "check.out_of_range", "check.format")  # fmt: skip
             size = (None, None)
         item = self.value(items[0] if len(items) == 1 else Type(any_of=tuple(items)), position)
         if any(limit is not None and limit > _MAX_ITEMS for limit in size):
-            self._say(f"sizes of more than {_MAX_ITEMS} items are not enforced", "check.out_of_range")
+            self.say(f"sizes of more than {_MAX_ITEMS} items are not enforced", "check.out_of_range")
         return seq("[", self._several(item, size, position), "]")
 
     def _several(self, item: Expr, size: tuple[int | None, int | None], position: int) -> Expr:
@@ -259,10 +278,10 @@ class ValueRules:
                 return seq("{", "}")
             additional = objects[0].others if len(objects) == 1 else None
             if additional is None and any(t.others for t in objects):
-                self._say(_MIXED_FIELDS, *MERGED_VARIANT_CODES)
+                self.say(_MIXED_FIELDS, *MERGED_VARIANT_CODES)
             return seq("{", self.free(position, additional), "}")
         if len(objects) > 1:
-            self._say(_MIXED_FIELDS, *MERGED_VARIANT_CODES)
+            self.say(_MIXED_FIELDS, *MERGED_VARIANT_CODES)
         if any(t.open for t in objects):
             self.narrow[UNLISTED_FIELDS] = None
         fields = merge_parameters([t.fields for t in objects]) if len(objects) > 1 else objects[0].fields
@@ -304,8 +323,7 @@ class ValueRules:
     def _again(self, recursion: RecursiveType, position: int) -> Expr:
         key = (position, id(recursion.root), recursion.reference)
         if key not in self.opened:
-            if self.refers(position) == NEVER and not self.ends(Type(again=recursion)):
-                self.narrow[ENDLESS_VALUES] = None
+            if self.refers(position) == NEVER and not self.can_end(recursion):
                 return NEVER
             named = recursion.reference.rpartition("/")[2]
             name = self.opened[key] = self.rules.open(f"again_{named}_{position}")
@@ -328,12 +346,9 @@ class ValueRules:
 
     def free(self, position: int, additional: Type | None) -> Expr:
         """The fields of an object that lists none, of this type; of any, where it is None."""
-        self._say("an object of any fields may have a name twice", "value.duplicate", "argument.duplicate")
+        self.say("an object of any fields may have a name twice", "value.duplicate", "argument.duplicate")
         field = seq(self.rules.token("key", KEY), self.form.keyed, self.value(additional or ANY, position))
         return opt(seq(field, Repeat(seq(", ", field))))
-
-    def _say(self, text: str, *codes: str) -> None:
-        self.loose[text] = (*self.loose.get(text, ()), *codes)
 
 
 MERGED_VARIANT_CODES = (

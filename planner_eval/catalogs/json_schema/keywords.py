@@ -125,10 +125,8 @@ def refuse_faults(schema: Any) -> None:
     for path, subschema in subschemas(schema):
         for keyword, value in subschema.items():
             if not can_hold(keyword, value):
-                prefix = f"{path}: " if path else ""
-                raise CatalogError(
-                    f"{prefix}{keyword} must be {_KEYWORD_FORMS[keyword].words}, found {value!r:.60}"
-                )
+                name = f"{path}: {keyword}" if path else keyword
+                raise CatalogError(f"{name} must be {_KEYWORD_FORMS[keyword].words}, found {value!r:.60}")
 
 
 def find_misspelt_keywords(schema: Any) -> Iterator[str]:
@@ -144,10 +142,8 @@ def find_misspelt_keywords(schema: Any) -> Iterator[str]:
             suggestion = _suggest_keyword(key)
             if suggestion is not None:
                 prefix = f"{path}: " if path else ""
-                yield (
-                    f"{prefix}{key[:40]!r} is not a JSON Schema keyword and "
-                    f"is ignored; did you mean {suggestion!r}?"
-                )
+                problem = f"is not a JSON Schema keyword and is ignored; did you mean {suggestion!r}?"
+                yield f"{prefix}{key[:40]!r} {problem}"
 
 
 def _suggest_keyword(key: str) -> str | None:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError
-from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Type
+from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Tool, Type
 
 # ----------------------------------------------------------------------
 # JSON Schema to and from :class:`planner_eval.catalogs.catalog.Type`.
@@ -63,12 +63,6 @@ class SchemaRoute(NamedTuple):
         return self._replace(seen=(*self.seen, step))
 
 
-def _start_route(root: Schema, recursive_types: dict[str, RecursiveType] | None = None) -> SchemaRoute:
-    return SchemaRoute(
-        root, (), iter(range(_MAX_SCHEMAS)), {} if recursive_types is None else recursive_types
-    )
-
-
 def type_of(schema: Any, root: Schema | None = None) -> Type:
     """The type that a JSON Schema describes; a circular reference to nothing but itself is anything.
 
@@ -82,7 +76,8 @@ def type_of(schema: Any, root: Schema | None = None) -> Type:
     >>> str(type_of({"type": ["integer", "null"]}))
     'integer or null'
     """
-    return _read_type(schema, _start_route(schema if root is None else root))
+    route = SchemaRoute(schema if root is None else root, (), iter(range(_MAX_SCHEMAS)), {})
+    return _read_type(schema, route)
 
 
 def _read_type(schema: Any, route: SchemaRoute) -> Type:
@@ -98,9 +93,10 @@ def _read_type(schema: Any, route: SchemaRoute) -> Type:
         for reference in (*followed, "allOf"):
             route = route.to(reference)
         return _read_type(merged, route)
+    schema = read_older_drafts(schema)
     kinds = _kinds(schema)
-    low, high, exclusive = _limits(schema)
-    items = schema.get("items")
+    (low, excludes_low), (high, excludes_high) = _limit(schema, "minimum"), _limit(schema, "maximum")
+    items, first = schema.get("items"), schema.get("prefixItems") or ()
     fields = _read_fields(schema, route)
     return Type(
         kinds=kinds,
@@ -108,15 +104,49 @@ def _read_type(schema: Any, route: SchemaRoute) -> Type:
         format=schema.get("format") if isinstance(schema.get("format"), str) else None,
         minimum=low,
         maximum=high,
-        exclusive=exclusive,
+        exclusive=(excludes_low, excludes_high),
         length=(_count(schema, "minLength"), _count(schema, "maxLength")),
         size=(_count(schema, "minItems"), _count(schema, "maxItems")),
         items=_read_type(items, route.to("items")) if isinstance(items, Mapping) else None,
+        first=tuple(_read_type(item, route.to("items")) for item in first),
         fields=fields,
         open=is_open(schema),
         any_of=tuple(_read_type(variant, route.to("anyOf")) for variant in _variants(schema)),
         others=_unlisted_type(schema, route),
     )
+
+
+def read_older_drafts(schema: Schema) -> WrittenSchema:
+    """A schema in the words of 2020-12, where earlier drafts and OpenAPI have others.
+
+    These are: types that may be null, limits that a flag excludes, items by their position, and what is
+    required said at each property. What stands in the schema stays as it is.
+
+    >>> read_older_drafts({"type": "number", "nullable": True, "minimum": 0, "exclusiveMinimum": True})
+    {'type': ['number', 'null'], 'nullable': True, 'exclusiveMinimum': 0}
+    """
+    modern = dict(schema)
+    kinds, items, properties = schema.get("type"), schema.get("items"), schema.get("properties")
+    if isinstance(kinds, (str, list)):
+        modern["type"] = [kinds] if isinstance(kinds, str) else kinds
+        if kinds and schema.get("nullable") is True:
+            modern["type"] = [*modern["type"], "null"]
+    for limit, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if isinstance(schema.get(strict), bool) and modern.pop(strict) and limit in schema:
+            modern[strict] = modern.pop(limit)
+    if isinstance(items, list):
+        del modern["items"]
+        modern = {"prefixItems": items, **modern}
+        if "additionalItems" in schema:
+            modern["items"] = schema["additionalItems"]
+    required = modern.pop("required", None)
+    if required is not None and not isinstance(required, bool):
+        modern["required"] = required
+    if isinstance(properties, Mapping):
+        marked = [n for n, s in properties.items() if isinstance(s, Mapping) and s.get("required") is True]
+        if marked:
+            modern["required"] = [*modern.get("required", ()), *marked]
+    return modern
 
 
 def _read_fields(schema: Schema, route: SchemaRoute) -> tuple[Parameter, ...]:
@@ -135,7 +165,7 @@ def _read_fields(schema: Schema, route: SchemaRoute) -> tuple[Parameter, ...]:
             Parameter(
                 str(name),
                 _read_type(property_schema, route.to("properties")),
-                required=name in needed or inner.get("required") is True,
+                required=name in needed,
                 description=str(inner.get("description") or ""),
                 default=inner.get("default"),
                 has_default="default" in inner,
@@ -162,9 +192,9 @@ def schema_of(kind: Type, refer: ReferenceWriter | None = None) -> WrittenSchema
     """
     if kind.again is not None:
         return {} if refer is None else refer(kind.again)
-    schema: WrittenSchema = {}
-    if kind.kinds:
-        schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
+    kinds = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
+    named: WrittenSchema = {"type": kinds} if kinds else {}
+    schema = dict(named)
     if kind.enum is not None:
         schema["enum"] = list(kind.enum)
     if kind.format is not None:
@@ -173,11 +203,12 @@ def schema_of(kind: Type, refer: ReferenceWriter | None = None) -> WrittenSchema
         schema.update(limits_of(kind, name))
     if kind.items is not None:
         schema["items"] = schema_of(kind.items, refer)
+    if kind.first:
+        schema["prefixItems"] = [schema_of(item, refer) for item in kind.first]
     if kind.any_of:
         schema["anyOf"] = [schema_of(alternative, refer) for alternative in kind.any_of]
     if kind.fields:
-        schema.update(object_schema(kind.fields, open=kind.open, refer=refer))
-        schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
+        schema |= object_schema(kind.fields, open=kind.open, refer=refer) | named
     elif not kind.open:
         schema["additionalProperties"] = False
     if kind.others is not None:
@@ -221,6 +252,14 @@ def object_schema(
     if open:
         result["additionalProperties"] = True
     return result
+
+
+def arguments_schema(tool: Tool, refer: ReferenceWriter | None = None) -> WrittenSchema:
+    """The JSON Schema of a tool's arguments, as its parameters' types have it; as for :func:`schema_of`."""
+    schema = object_schema(tool.parameters, open=tool.open, refer=refer)
+    if tool.others is not None:
+        schema["additionalProperties"] = schema_of(tool.others, refer)
+    return schema
 
 
 def resolve_reference(reference: Any, root: Schema) -> Any:
@@ -283,7 +322,8 @@ def _read_reference(schema: Schema, route: SchemaRoute) -> Type:
 
 
 def _read_recursive_type(reference: str, root: Schema, *, recurring_types: dict[str, RecursiveType]) -> Type:
-    return _read_reference({"$ref": reference}, _start_route(root, recurring_types))
+    route = SchemaRoute(root, (), iter(range(_MAX_SCHEMAS)), recurring_types)
+    return _read_reference({"$ref": reference}, route)
 
 
 def _unlisted_type(schema: Schema, route: SchemaRoute) -> Type | None:
@@ -335,24 +375,19 @@ def _merge_all_of(
 
 def _kinds(schema: Schema) -> tuple[str, ...]:
     kinds = schema.get("type") or ()
-    if not isinstance(kinds, (str, list, tuple)):
+    if not isinstance(kinds, (list, tuple)):
         raise CatalogError(f"type must be a name or a list of names, found {kinds!r:.60}")
-    names = [kinds] if isinstance(kinds, str) else list(kinds)
-    for name in names:
+    for name in kinds:
         if name not in KINDS:
             raise CatalogError(f"unknown type {name!r:.60}; JSON Schema knows {', '.join(KINDS)}")
-    if names and schema.get("nullable") is True:
-        names.append("null")
-    if not names and "properties" in schema:
-        names = ["object"]
-    return tuple(dict.fromkeys(names))
+    if not kinds and "properties" in schema:
+        return ("object",)
+    return tuple(dict.fromkeys(kinds))
 
 
 def _required(schema: Schema) -> dict[str, None]:
-    """The names under ``required``, in order; draft 3 has it at each property, as true or false."""
-    names = schema.get("required")
-    if names is None or isinstance(names, bool):
-        return {}
+    """The names under ``required``, in order."""
+    names = schema.get("required", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise CatalogError(f"required must be a list of names, found {names!r:.60}")
     return dict.fromkeys(names)
@@ -381,23 +416,13 @@ def _enum(schema: Schema) -> tuple[Any, ...] | None:
     return None if values is None else tuple(values)
 
 
-def _limits(schema: Schema) -> tuple[float | None, float | None, tuple[bool, bool]]:
-    """Minimum, maximum and which of them is excluded, in the spelling of draft 4 or of later drafts."""
-    limits: list[float | None] = []
-    exclusive = []
-    for key, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        limit, bound = schema.get(key), schema.get(strict)
-        if isinstance(bound, bool):
-            exclusive.append(bound)
-        elif bound is not None:
-            limit = bound
-            exclusive.append(True)
-        else:
-            exclusive.append(False)
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
-            raise CatalogError(f"{key} must be a number, found {limit!r:.60}")
-        limits.append(limit)
-    return limits[0], limits[1], (exclusive[0], exclusive[1])
+def _limit(schema: Schema, end: str) -> tuple[float | None, bool]:
+    """The minimum or maximum, and whether it is itself excluded."""
+    strict = schema.get(f"exclusive{end.capitalize()}")
+    limit = schema.get(end) if strict is None else strict
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
+        raise CatalogError(f"{end} must be a number, found {limit!r:.60}")
+    return limit, strict is not None
 
 
 # ----------------------------------------------------------------------

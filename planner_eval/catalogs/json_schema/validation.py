@@ -21,6 +21,7 @@ from planner_eval.catalogs.json_schema.types import (
     COUNT_KEYWORDS,
     Schema,
     WrittenSchema,
+    read_older_drafts,
     resolve_reference,
     type_of,
 )
@@ -40,19 +41,19 @@ _MAX_SCHEMAS = 20_000
 _JOINT_KEYWORDS = ("allOf", "if", "then", "else", "dependentSchemas", "$ref")
 """What holds of a value with a schema, as one of its alternatives may not."""
 _SAME_VALUE_KEYWORDS = (*_JOINT_KEYWORDS, "anyOf", "oneOf")
-_CONDITION_KEYWORDS = ("if", "not")
-_BRANCH_KEYWORDS = ("then", "else")
+_CONDITION_KEYWORDS = ("if", "not", "contains")
 _PART_KEYWORDS = (
     "items",
     "propertyNames",
     "unevaluatedItems",
     "unevaluatedProperties",
     "additionalProperties",
+    "contains",
 )
 _COPIED_KEYWORDS = frozenset(
     (
         *("enum", "const", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-        *("multipleOf", "pattern", "uniqueItems", "dependentRequired", *COUNT_KEYWORDS),
+        *("type", "required", "multipleOf", "pattern", "uniqueItems", "dependentRequired", *COUNT_KEYWORDS),
     )
 )
 
@@ -110,12 +111,12 @@ class SchemaCloser:
             return schema
         self._count()
         schema = {key: value for key, value in schema.items() if value is not None or key == "const"}
+        schema = read_older_drafts(schema)
         context = replace(context, said=context.said or self._says(schema, context.seen))
         closed = {key: value for key, value in schema.items() if key in _COPIED_KEYWORDS}
         closed.update({key: int(closed[key]) for key in COUNT_KEYWORDS if key in closed})
         if context.asked:
             closed.pop("format", None)
-        _read_older_drafts(schema, closed)
         joint_context = self._with(context, schema, _JOINT_KEYWORDS)
         for key in COMBINING_KEYWORDS:
             if schema.get(key):
@@ -123,12 +124,10 @@ class SchemaCloser:
                 inside = self._with(joint_context, schema, other_keys)
                 closed[key] = [self.over(subschema, inside) for subschema in schema[key]]
         joint_context = self._with(joint_context, schema, ("anyOf", "oneOf"))
-        for key in _CONDITION_KEYWORDS:
+        for key in ("if", "not", "then", "else"):
             if key in schema:
-                closed[key] = self.over(schema[key], replace(joint_context, asked=True))
-        for key in _BRANCH_KEYWORDS:
-            if key in schema:
-                closed[key] = self.over(schema[key], joint_context)
+                is_asked = context.asked or key in _CONDITION_KEYWORDS
+                closed[key] = self.over(schema[key], replace(joint_context, asked=is_asked))
         self._refer(schema, closed, joint_context)
         self._parts(schema, closed, joint_context)
         self._close(schema, closed, joint_context)
@@ -156,22 +155,17 @@ class SchemaCloser:
     def _parts(self, schema: Schema, closed: WrittenSchema, context: _SchemaContext) -> None:
         """What is said of the parts of a value."""
 
-        def close_part(inner: Any, *, is_condition: bool = context.asked) -> Any:
-            return self.over(inner, _SchemaContext(asked=is_condition))
+        def close_part(inner: Any, key: str) -> Any:
+            return self.over(inner, _SchemaContext(asked=context.asked or key in _CONDITION_KEYWORDS))
 
         for key in _PART_KEYWORDS:
             if isinstance(schema.get(key), (Mapping, bool)):
-                closed[key] = close_part(schema[key])
-        if "contains" in schema:
-            closed["contains"] = close_part(schema["contains"], is_condition=True)
+                closed[key] = close_part(schema[key], key)
         for key in ("properties", "patternProperties"):
             if isinstance(schema.get(key), Mapping):
-                closed[key] = {str(name): close_part(inner) for name, inner in schema[key].items()}
-        first = schema.get("prefixItems", schema.get("items"))
-        if isinstance(first, list):
-            closed["prefixItems"] = [close_part(inner) for inner in first]
-            if "additionalItems" in schema and isinstance(schema.get("items"), list):
-                closed["items"] = close_part(schema["additionalItems"])
+                closed[key] = {str(name): close_part(inner, key) for name, inner in schema[key].items()}
+        if "prefixItems" in schema:
+            closed["prefixItems"] = [close_part(inner, "prefixItems") for inner in schema["prefixItems"]]
         depending = {**(schema.get("dependencies") or {}), **(schema.get("dependentSchemas") or {})}
         for name, inner in depending.items():
             if isinstance(inner, list):
@@ -233,27 +227,6 @@ class SchemaCloser:
 
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def _read_older_drafts(schema: Schema, closed: WrittenSchema) -> None:
-    """What earlier drafts and OpenAPI say otherwise: types that may be null, limits, what is required."""
-    kinds = schema.get("type")
-    if kinds:
-        named = [kinds] if isinstance(kinds, str) else list(kinds)
-        closed["type"] = [*named, "null"] if schema.get("nullable") is True else named
-    for limit, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        if isinstance(schema.get(strict), bool):
-            del closed[strict]
-            if schema[strict] and limit in closed:
-                closed[strict] = closed.pop(limit)
-    needed = schema.get("required")
-    listed = list(needed) if isinstance(needed, list) else []
-    properties = schema.get("properties")
-    if isinstance(properties, Mapping):
-        marked = [name for name, definition in properties.items() if isinstance(definition, Mapping)]
-        listed += [name for name in marked if properties[name].get("required") is True]
-    if listed:
-        closed["required"] = list(dict.fromkeys(listed))
 
 
 # ----------------------------------------------------------------------

@@ -6,7 +6,6 @@ could be is let pass: a keyword fails only where no value of the references woul
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,7 +26,8 @@ from planner_eval.catalogs.value_errors import (
     is_same_value,
     read_as_kind,
 )
-from planner_eval.plan.model import Ref, Template, Unresolved
+from planner_eval.plan.canonical import OWN_POSITIONS, value_key
+from planner_eval.plan.model import Ref, Template, Unresolved, fold
 
 # ----------------------------------------------------------------------
 # Which fields of an object a schema describes, for ``unevaluatedProperties`` of JSON Schema 2020-12.
@@ -378,9 +378,9 @@ def _check_unique(validator: Any, unique: Any, value: Any, _schema: Any) -> _Err
         return
     run, seen = validator.format_checker, set()
     for position, item in enumerate(value):
-        key = _equality_key(item, run)
-        if key is None:
+        if _is_undecided(item, run):
             continue
+        key = value_key(item, OWN_POSITIONS)
         if key in seen:
             named = "a reference" if isinstance(item, (Ref, Template)) else f"{item!r:.60}"
             text = f"{named} is repeated, but items must be unique"
@@ -388,26 +388,17 @@ def _check_unique(validator: Any, unique: Any, value: Any, _schema: Any) -> _Err
         seen.add(key)
 
 
-def _equality_key(value: Any, run: ValidationRun) -> str | None:
-    """What two equal values share, and no others; None for what may turn out as any."""
-    try:
-        return json.dumps(_plain_json(value, run), sort_keys=True)
-    except LookupError:
-        return None
-
-
-def _plain_json(value: Any, run: ValidationRun) -> Any:
-    if isinstance(value, Ref):
-        return {"": [value.call, [repr(step) for step in value.path]]}
-    if run.stands(value):
-        raise LookupError
-    if isinstance(value, Template):
-        return {"": [_plain_json(segment, run) for segment in value.parts]}
-    if isinstance(value, dict):
-        return {f"={key}": _plain_json(item, run) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain_json(item, run) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def _is_undecided(value: Any, run: ValidationRun) -> bool:
+    """Whether a value may turn out as any other; a reference is equal to itself."""
+    return bool(
+        fold(
+            value,
+            lambda leaf: not isinstance(leaf, Ref) and run.stands(leaf),
+            items=any,
+            fields=lambda inner: any(inner.values()),
+            text=lambda segments: any(isinstance(segment, Unresolved) for segment in segments),
+        )
+    )
 
 
 def _check_contains(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:

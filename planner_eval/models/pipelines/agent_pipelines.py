@@ -24,7 +24,6 @@ from planner_eval.execution.run import execute_plan
 from planner_eval.models.pipelines.direct_pipelines import (
     choose_apps,
     label_calls,
-    result_messages,
     shown_messages,
     turn_message,
 )
@@ -41,6 +40,7 @@ from planner_eval.models.pipelines.pipeline import (
     act,
     ask,
     assistant_message,
+    result_messages,
     system_message,
     user_message,
 )

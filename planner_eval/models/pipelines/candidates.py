@@ -92,7 +92,7 @@ def tool_chooser(
     Raises:
         InputError: nothing says which tools gold calls.
     """
-    golds = own_gold_tools(source, samples) if form == OWN_TASKS else {}
+    golds = own_gold_tools(source) if form == OWN_TASKS else {}
     all_tools: dict[str, ComparedTool] = {}
     last: tuple[Any, list[ComparedTool]] = (None, [])
 
@@ -153,12 +153,11 @@ def too_few_tools_message(choice: ToolChoice, offers: Mapping[str, OfferedTools]
     return f"--run distractors={choice.number}: {who}, of all other tools: {named}"
 
 
-def own_gold_tools(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]]:
+def own_gold_tools(source: str) -> dict[str, frozenset[str]]:
     """The names of the tools that gold of one's own tasks calls, by the sample's id.
 
     Args:
         source: Their file.
-        samples: The tasks, in the file's order.
 
     Raises:
         InputError: they come from no file, or none of them has a gold plan.
@@ -167,7 +166,7 @@ def own_gold_tools(source: str, samples: Sequence[Sample]) -> dict[str, frozense
         raise InputError(
             "distractors are chosen by gold plans, and these tasks come from no file that has them"
         )
-    plans = own_gold_plans(source, samples)
+    plans = own_gold_plans(source)
     if not plans:
         raise InputError(f"{source}: no task has a gold plan, to choose the tools by")
     return {name: frozenset(call.tool for call in plan.calls) for name, plan in plans.items()}

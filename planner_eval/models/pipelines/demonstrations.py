@@ -17,12 +17,12 @@ from planner_eval.benchmarks.answers import gold_samples
 from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.datasets.published import DATASET_PREFIX, Sample
 from planner_eval.models.pipelines.pipeline import OWN_TASKS
-from planner_eval.models.predict.tasks import QUESTION_FIELDS, gold_words, keep_left_out
+from planner_eval.models.predict.tasks import QUESTION_FIELDS, gold_words, keep_left_out, read_own_golds
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value, fold
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read
 from planner_eval.reading.files.context import question_template, question_words
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import read_plan
 
 LEAK_MARK = "leak: apps"
 """The mark of a run whose demonstrations were chosen by gold's apps."""
@@ -333,7 +333,7 @@ def _read_shots(where: str, dialect: str) -> Iterator[Shot | str]:
             yield f"{record.where}: {why}"
             continue
         try:
-            plan = _parse_gold(record)
+            plan = read_plan(record)
             answer = notation.write(plan) if plan.calls else gold_words(record.source)
             yield _make_shot(query, answer, id=str(record.told), plan=plan)
         except PlanevalError as problem:
@@ -382,19 +382,16 @@ def call_texts(plan: Plan) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def gold_call_texts(
-    form: str, samples: Sequence[Sample], all_samples: Sequence[Sample], source: str
-) -> dict[str, tuple[str, ...]]:
+def gold_call_texts(form: str, samples: Sequence[Sample], source: str) -> dict[str, tuple[str, ...]]:
     """The calls of the gold plans of samples, by id; of those that have one that can be read.
 
     Args:
         form: The data set.
         samples: The samples that are asked.
-        all_samples: All that there are, in their order.
         source: Where they come from: of tasks of your own, the file that holds their gold too.
     """
     if form == OWN_TASKS:
-        return {name: call_texts(plan) for name, plan in own_gold_plans(source, all_samples).items()}
+        return {name: call_texts(plan) for name, plan in own_gold_plans(source).items()}
     golds: dict[str, tuple[str, ...]] = {}
     for sample in samples:
         text = BENCHMARKS[form].gold_text(sample)
@@ -405,32 +402,23 @@ def gold_call_texts(
     return golds
 
 
-def own_gold_plans(source: str, samples: Sequence[Sample]) -> dict[str, Plan]:
+def own_gold_plans(source: str) -> dict[str, Plan]:
     """The gold plans of one's own tasks, by the sample's id; of those that have one that can be read.
 
     Args:
         source: Their file; "" for none.
-        samples: The tasks, in the file's order.
     """
-    from planner_eval.reading.files.files import read_path
-
     try:
-        records = keep_left_out(read_path(source, role="gold")).records if source else ()
+        records = read_own_golds(source) if source else {}
     except InputError:  # no field of it is known to hold gold
         return {}
     plans: dict[str, Plan] = {}
-    for record, sample in zip(records, samples, strict=False):
-        if record.error is not None:
-            continue
+    for name, record in records.items():
         try:
-            plans[sample.id] = _parse_gold(record)
+            plans[name] = read_plan(record)
         except PlanevalError:
             continue
     return plans
-
-
-def _parse_gold(record: Record) -> Plan:
-    return read.parse(record.source if isinstance(record.source, str) else json.dumps(record.source))
 
 
 def shots_data(shots: Sequence[Shot], calls: Sequence[str] | None) -> dict[str, Any]:

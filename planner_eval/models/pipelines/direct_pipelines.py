@@ -27,6 +27,7 @@ from planner_eval.models.pipelines.pipeline import (
     act,
     ask,
     assistant_message,
+    result_messages,
     system_message,
     user_message,
 )
@@ -434,30 +435,10 @@ def turn_message(turn: ReplyTurn, offer: Offer, *, own_names: bool = False) -> d
         offer: What was on offer.
         own_names: Write the sample's own names, not those that were sent.
     """
-    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
-    if turn.written == "text" or (turn.calls and not turn.text):
-        message["content"] = None
-    sent = {own: name for name, own in offer.names.items()}
-    calls = [
-        {
-            "id": call.id or f"call_{number}",
-            "type": "function",
-            "function": {
-                "name": call.name if own_names else sent.get(call.name, call.name),
-                "arguments": call.written or "{}",
-            },
-        }
-        for number, call in enumerate(turn.calls, 1)
-    ]
-    return message | ({"tool_calls": calls} if calls else {})
-
-
-def result_messages(turn: Message, texts: Sequence[str]) -> list[Message]:
-    """What the calls of a turn came to, as messages of the protocol."""
-    return [
-        {"role": "tool", "tool_call_id": call["id"], "content": text}
-        for call, text in zip(turn["tool_calls"], texts, strict=True)
-    ]
+    content = None if turn.written == "text" or (turn.calls and not turn.text) else turn.text
+    sent = {} if own_names else {own: name for name, own in offer.names.items()}
+    calls = [call._replace(name=sent.get(call.name, call.name)) for call in turn.calls]
+    return assistant_message(content, calls)
 
 
 def label_calls(calls: Sequence[ModelCall]) -> str:

@@ -197,9 +197,27 @@ def user_message(text: str) -> Message:
     return {"role": "user", "content": text}
 
 
-def assistant_message(text: str) -> Message:
-    """What the model said, in words."""
-    return {"role": "assistant", "content": text}
+def assistant_message(text: str | None, calls: Sequence[ModelCall] = ()) -> dict[str, Any]:
+    """What the model said, in words and in calls, of which those without an id are numbered."""
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if calls:
+        message["tool_calls"] = [
+            {
+                "id": call.id or f"call_{number}",
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.written or "{}"},
+            }
+            for number, call in enumerate(calls, 1)
+        ]
+    return message
+
+
+def result_messages(turn: Message, texts: Sequence[str]) -> list[Message]:
+    """What the calls of a turn came to, as messages of the protocol."""
+    return [
+        {"role": "tool", "tool_call_id": call["id"], "content": text}
+        for call, text in zip(turn["tool_calls"], texts, strict=True)
+    ]
 
 
 # ----------------------------------------------------------------------

@@ -18,7 +18,7 @@ from planner_eval.base.resources import folder
 from planner_eval.base.text import close_names, did_you_mean, shorten
 from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.judging import PromptFile, Template, fill, find_template
-from planner_eval.catalogs.grammars.grammar import make_grammar, refuse_unknown
+from planner_eval.catalogs.grammars.grammar import grammar, refuse_unknown
 from planner_eval.models.pipelines.pipeline import Fields, Message
 from planner_eval.models.pipelines.tool_lists import catalog_of
 
@@ -215,19 +215,22 @@ def request_fields(task: Task, setup: Setup) -> dict[str, Any]:
     """
     if setup.constrain is None:
         return {}
-    catalog, dialect = catalog_of(task), _DIALECTS.get(task.form, setup.notation)
-    options = (dialect, setup.constrain.target, setup.constrain.max_calls)
+    options: dict[str, Any] = {
+        "dialect": _DIALECTS.get(task.form, setup.notation),
+        "max_calls": setup.constrain.max_calls,
+        "to": setup.constrain.target,
+    }
     try:
-        grammar = _cached_grammar(catalog, *options)
+        plans = _cached_grammar(catalog_of(task), **options)
     except TypeError:  # a listed value that is a list has no hash
-        grammar = make_grammar(catalog, *options)
-    if grammar.schema is None:
-        return SERVERS[setup.constrain.server](grammar.text)
-    json_schema = {"name": "plan", "schema": dict(grammar.schema), "strict": grammar.strict}
+        plans = grammar(catalog_of(task), **options)
+    if plans.schema is None:
+        return SERVERS[setup.constrain.server](plans.text)
+    json_schema = {"name": "plan", "schema": dict(plans.schema), "strict": plans.strict}
     return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
 
 
-_cached_grammar = lru_cache(maxsize=16)(make_grammar)
+_cached_grammar = lru_cache(maxsize=16)(grammar)
 """The grammar of a catalog that many samples share."""
 
 

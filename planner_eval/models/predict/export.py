@@ -16,7 +16,7 @@ from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.benchmarks.benchmark import BENCHMARKS, asking_of
 from planner_eval.benchmarks.datasets.published import Sample, gold_plan
 from planner_eval.models.pipelines.demonstrations import ShotOptions
-from planner_eval.models.pipelines.direct_pipelines import label_calls, opening_messages
+from planner_eval.models.pipelines.direct_pipelines import label_calls, opening_messages, turn_message
 from planner_eval.models.pipelines.pipeline import (
     OWN_TASKS,
     Fields,
@@ -25,16 +25,17 @@ from planner_eval.models.pipelines.pipeline import (
     Request,
     Task,
     assistant_message,
+    result_messages,
 )
+from planner_eval.models.pipelines.replies import ReplyTurn
 from planner_eval.models.pipelines.setup import Setup
 from planner_eval.models.pipelines.tool_lists import Offer, offer_of
 from planner_eval.models.predict.prepare import Prepared, prepare_run
-from planner_eval.models.predict.tasks import gold_words, keep_left_out, numbered_id
+from planner_eval.models.predict.tasks import gold_words, read_own_golds
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
-from planner_eval.reading.files.files import read_path
 from planner_eval.reading.files.record import read_plan
 
 EXPORT_FORMATS = ("chat-jsonl", "tools-jsonl")
@@ -140,11 +141,11 @@ def _gold_turn(sample: Sample, offer: Offer, golds: GoldReader, *, own: bool) ->
     if not plan.calls:
         return assistant_message(gold_words(plan.text))
     names = (call.tool for call in plan.calls)
-    message = _calls_message(list(zip(names, _call_arguments(plan), strict=True)), offer)
+    turn = _offered_turn(zip(names, _call_arguments(plan), strict=True), offer)
     if own:  # score reads such calls as they stand
-        read = parse([{**message, "tool_calls": _restore_names(message, offer)}])
+        read = parse([turn_message(turn, offer, own_names=True)])
     else:
-        read = parse(_write_calls(message, offer), dialect="nestful")
+        read = parse(label_calls(turn.calls), dialect="nestful")
     renamed = _rename_calls(read, plan)
     if own and plan.edges and not same(renamed, plan):
         raise InputError(
@@ -152,7 +153,7 @@ def _gold_turn(sample: Sample, offer: Offer, golds: GoldReader, *, own: bool) ->
             "express: use --to chat-jsonl --dialect nestful"
         )
     _refuse_unequal(renamed, plan)
-    return message
+    return turn_message(turn, offer)
 
 
 def _call_arguments(plan: Plan) -> list[Any]:
@@ -168,73 +169,41 @@ def _rename_calls(read_back: Plan, plan: Plan) -> Plan:
     return replace(read_back, calls=tuple(replace(call, app=app, name=name) for call, (app, name) in pairs))
 
 
-def _calls_message(calls: Sequence[tuple[str, Any]], offer: Offer, before: int = 0) -> dict[str, Any]:
-    """A message with calls, under the names that are on offer."""
-    sent = {own: name for name, own in offer.names.items()}
-    for name, _ in calls:
-        if name not in sent:
+def _offered_turn(calls: Iterable[tuple[str, Any]], offer: Offer, before: int = 0) -> ReplyTurn:
+    """Calls of tools on offer as a turn, numbered after those that were made before."""
+    model_calls = []
+    for number, (name, arguments) in enumerate(calls, before + 1):
+        if name not in offer.names.values():
             raise InputError(f"gold calls {name!r}, which is not one of its tools")
-    return {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [
-            {
-                "id": f"call_{number}",
-                "type": "function",
-                "function": {"name": sent[name], "arguments": json.dumps(arguments, ensure_ascii=False)},
-            }
-            for number, (name, arguments) in enumerate(calls, before + 1)
-        ],
-    }
-
-
-def _write_calls(message: Message, offer: Offer) -> str:
-    """The calls of a message as ``function-calling`` reads them."""
-    functions = (call["function"] for call in message["tool_calls"])
-    return label_calls(
-        [
-            ModelCall(offer.names[function["name"]], json.loads(function["arguments"]), function["arguments"])
-            for function in functions
-        ]
-    )
+        written = json.dumps(arguments, ensure_ascii=False)
+        model_calls.append(ModelCall(name, arguments, written, f"call_{number}"))
+    return ReplyTurn(tuple(model_calls), "", "tool_calls")
 
 
 def _convert_conversation(conversation: Sequence[Fields], offer: Offer, plan: Plan) -> list[Message]:
     """A recorded conversation in the endpoint's form; each result answers its call."""
     talk: list[Message] = []
-    waiting: list[str] = []
-    call_count = 0
-    for turn in conversation:
-        if turn["role"] == "observation":
-            if len(turn["content"]) != len(waiting):
-                raise InputError(f"{len(waiting)} calls have {len(turn['content'])} results")
-            results = zip(waiting, turn["content"], strict=True)
-            talk += [
-                {"role": "tool", "tool_call_id": key, "content": json.dumps(result, ensure_ascii=False)}
-                for key, result in results
-            ]
-            waiting = []
-        elif turn.get("function_call"):
-            calls = [(call["name"], call["arguments"]) for call in turn["function_call"]]
-            message = _calls_message(calls, offer, call_count)
-            call_count += len(calls)
-            waiting = [call["id"] for call in message["tool_calls"]]
-            talk.append(message)
+    own: list[Message] = []  # the same with the sample's names of tools
+    turn, call_count = ReplyTurn((), "", ""), 0
+    for recorded in conversation:
+        if recorded["role"] == "observation":
+            results = [json.dumps(result, ensure_ascii=False) for result in recorded["content"]]
+            if len(results) != len(turn.calls):
+                raise InputError(f"{len(turn.calls)} calls have {len(results)} results")
+            answers = result_messages(turn_message(turn, offer), results) if results else []
+            talk, own = [*talk, *answers], [*own, *answers]
+            turn = ReplyTurn((), "", "")
+        elif recorded.get("function_call"):
+            calls = ((call["name"], call["arguments"]) for call in recorded["function_call"])
+            turn = _offered_turn(calls, offer, call_count)
+            call_count += len(turn.calls)
+            talk.append(turn_message(turn, offer))
+            own.append(turn_message(turn, offer, own_names=True))
         else:
-            talk.append({"role": turn["role"], "content": turn["content"]})
-    own = [
-        {**message, "tool_calls": _restore_names(message, offer)} if "tool_calls" in message else message
-        for message in talk
-    ]
+            message = {"role": recorded["role"], "content": recorded["content"]}
+            talk, own = [*talk, message], [*own, message]
     _refuse_unequal(parse(own, dialect="openai-chat"), plan)
     return talk
-
-
-def _restore_names(message: Message, offer: Offer) -> list[Any]:
-    return [
-        {**call, "function": {**call["function"], "name": offer.names[call["function"]["name"]]}}
-        for call in message["tool_calls"]
-    ]
 
 
 # ----------------------------------------------------------------------
@@ -310,13 +279,12 @@ def _read_own_golds(file: str) -> GoldReader:
     """
     if not Path(file).is_file():
         raise InputError(f"there is no file {file}")
-    records = keep_left_out(read_path(file, role="gold")).records
-    records_by_id = {record.id or numbered_id(number): record for number, record in enumerate(records, 1)}
+    records = read_own_golds(file)
 
     def golds(sample: Sample) -> Plan:
-        if sample.id not in records_by_id:
+        if sample.id not in records:
             raise InputError("its record has no answer")
-        plan = read_plan(records_by_id[sample.id])
-        return plan if plan.calls else replace(plan, text=gold_words(records_by_id[sample.id].source))
+        plan = read_plan(records[sample.id])
+        return plan if plan.calls else replace(plan, text=gold_words(records[sample.id].source))
 
     return golds

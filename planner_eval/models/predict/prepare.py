@@ -131,19 +131,18 @@ class Prepared:
     @property
     def notes(self) -> list[str]:
         """What people should know of the run before it begins."""
-        pool = self.pool
-        messages = [None if self.choice is None else too_few_tools_message(self.choice, self.offers)]
-        if pool is not None and self.pipeline.name not in ("react", "isolated"):
+        pool, name = self.pool, self.pipeline.name
+        notes: list[str | None] = [*self.unasked, *self.setup.prompts.notes]
+        if pool is not None:
+            notes += [*pool.notes, *near_duplicate_messages(pool, self.samples)]
+        if self.choice is not None:
+            notes.append(too_few_tools_message(self.choice, self.offers))
+        if pool is not None and name not in ("react", "isolated"):
             counts = {s.id: pool.there(s.query, self._leaked_apps(pool, s)) for s in self.samples}
-            messages.append(too_few_shots_message(pool, counts))
-        messages.append(None if self.pipeline.name == "react" else self._marked())
-        left = () if pool is None else (*pool.notes, *near_duplicate_messages(pool, self.samples))
-        return [
-            *self.unasked,
-            *self.setup.prompts.notes,
-            *left,
-            *(message for message in messages if message is not None),
-        ]
+            notes.append(too_few_shots_message(pool, counts))
+        if name != "react":
+            notes.append(self._marked())
+        return [*filter(None, notes)]
 
     @property
     def demonstrations(self) -> Demonstrations | None:
@@ -236,16 +235,14 @@ class Prepared:
     def _gold(self) -> list[str]:
         """The uses of gold that the run makes, each one that its benchmark wants."""
         marks = {
-            "nestful": ["tools: gold+distractors"],
-            "complexfuncbench": ["feedback: recorded"],
-            "functionchat": ["history: gold" if self.setup.history == "gold" else "feedback: recorded"],
+            "history: gold": self.form == "functionchat" and self.setup.history == "gold",
+            "feedback: recorded": self.form == "complexfuncbench"
+            or (self.form == "functionchat" and self.setup.history != "gold"),
+            DISTRACTORS_MARK: self.form == "nestful" or self.choice is not None,
+            LEAK_MARK: self.pool is not None and self.pool.asked.by == "gold-apps",
+            TEST_SET_MARK: self.pool is not None and bool(self.pool.tested),
         }
-        uses = dict.fromkeys(marks.get(self.form, []))
-        uses |= dict.fromkeys([DISTRACTORS_MARK] if self.choice is not None else [])
-        if self.pool is not None:
-            uses |= dict.fromkeys([LEAK_MARK] if self.pool.asked.by == "gold-apps" else [])
-            uses |= dict.fromkeys([TEST_SET_MARK] if self.pool.tested else [])
-        return list(uses)
+        return [mark for mark, applies in marks.items() if applies]
 
     def _begin(self, task: Task | str, setup: Callable[[], Setup]) -> Steps:
         if isinstance(task, str):
@@ -403,7 +400,7 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
         why = seen[0] if seen else "; ".join(unasked) or "there is nothing to ask: no samples"
         raise InputError(str(why))
     samples, every = tuple(askable[:limit]), tuple(sample.id for sample in tasks.samples)
-    golds = {} if pool is None else gold_call_texts(form, samples, tasks.samples, source)
+    golds = {} if pool is None else gold_call_texts(form, samples, source)
     prepared = Prepared(
         form, chosen, setup, samples, tuple(seen), source, pool, choice, offers, every, golds,
         cache=cache, unasked=tuple(unasked),

@@ -20,7 +20,7 @@ from planner_eval.benchmarks.datasets.published import (
 from planner_eval.models.pipelines.pipeline import OWN_TASKS
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.fields import ID_FIELDS, choose_content, id_text
-from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.files import PlanFile, read_path
 from planner_eval.reading.files.record import Record
 
 # ----------------------------------------------------------------------
@@ -100,6 +100,16 @@ def _cut_source(record: Record) -> Record:
         return record._replace(source=list(answer_turns))
     why = "there is no gold: its conversation does not end with the assistant, so all of it was shown"
     return record._replace(source=None, error=ParseError(why, code="parse.empty"))
+
+
+def read_own_golds(source: str) -> dict[str, Record]:
+    """The gold beside tasks of your own, by the tasks' ids.
+
+    Raises:
+        InputError: the file cannot be read, or no field of it is known to hold gold.
+    """
+    records = keep_left_out(read_path(source, role="gold")).records
+    return {record.id or numbered_id(number): record for number, record in enumerate(records, 1)}
 
 
 NO_CALL_TEXT = "No tool is needed, or none fits."
