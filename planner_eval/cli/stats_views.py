@@ -167,11 +167,11 @@ class Pictures:
         """
         for kind, file in self.files.items():
             if kind == "plot":
-                from planner_eval.results.drawing.charts import plot
+                from planner_eval.results.drawing.charts import Chart
                 from planner_eval.results.views.stats import panels
 
                 titled = dict(zip(self.titles, summaries, strict=True))
-                emit(plot(panels(titled), format=picture_format(file, "plot")), file)
+                emit(Chart(kind, panels(titled)).image(picture_format(file, "plot")), file)
                 continue
             scene = scenes[kind]
             look = self.look._replace(force=True)  # a graph is small enough already, or wanted whole

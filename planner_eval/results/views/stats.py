@@ -18,7 +18,7 @@ from planner_eval.results.runs.stats_job import NO_PLAN, UNREADABLE
 
 if TYPE_CHECKING:
     from planner_eval.plan.statistics import Summary, Sums
-    from planner_eval.results.drawing.charts import Panel
+    from planner_eval.results.drawing.charts import Bars
 
 
 _LONG_FIGURES = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
@@ -168,28 +168,29 @@ def glossary_table(sums: Sums, form: str, *, summary: bool, inferred: bool) -> s
 
 
 _PANELS = (
-    *((name, "plans", name) for name in ("calls", "depth", "width", "components")),
-    ("fan-in: number of calls whose output a call uses", "calls", "fan_in"),
-    ("reuse: number of calls that use a call's output", "calls", "fan_out"),
-    ("data dependencies", "plans", "edges"),
-    ("nesting patterns", "patterns", "patterns"),
-    ("kinds of arguments", "arguments", "argument_kinds"),
+    *((name, "", "plans", name) for name in ("calls", "depth", "width", "components")),
+    ("fan-in", "calls whose output a call uses", "calls", "fan_in"),
+    ("reuse", "calls that use a call's output", "calls", "fan_out"),
+    ("data dependencies", "", "plans", "edges"),
+    ("nesting patterns", "", "patterns", "patterns"),
+    ("kinds of arguments", "", "arguments", "argument_kinds"),
 )
-"""The distributions of a plot: what is counted, of what these are shares, and the figure."""
+"""The distributions of a plot: what is counted, what the numbers are, the whole of the shares, the figure."""
 
 
-def panels(summaries: Mapping[str, Summary]) -> list[Panel]:
+def panels(summaries: Mapping[str, Summary]) -> tuple[Bars, ...]:
     """What a plot shows of each source: distributions over plans, calls, patterns and arguments.
 
     Args:
         summaries: Source → its figures.
     """
-    from planner_eval.results.drawing.charts import Panel
+    from planner_eval.results.drawing.charts import distribution
 
     def counts(summary: Summary, name: str) -> Any:
         return summary.figure(name).distribution if name in FIGURES else getattr(summary, name)
 
-    return [
-        Panel(title, of, {key: counts(s, name) for key, s in summaries.items()})
-        for title, of, name in _PANELS
-    ]
+    distributions = (
+        distribution(title, across, of, {key: counts(summary, name) for key, summary in summaries.items()})
+        for title, across, of, name in _PANELS
+    )
+    return tuple(bars for bars in distributions if bars.ticks)
