@@ -20,7 +20,7 @@ from planner_eval.results.compare import make_comparison
 from planner_eval.results.contrast import Contrast
 from planner_eval.results.intervals import holm
 from planner_eval.results.scored import ScoredRow, scored_of
-from planner_eval.results.views.compare import TERMINAL_WIDTH, write_comparison
+from planner_eval.results.views.compare import TERMINAL_WIDTH, comparison_view
 from tests.build import jsonl
 from tests.conftest import ROOT, examples, tables, text_case
 from tests.inside import planeval
@@ -185,7 +185,7 @@ def test_five_systems_with_long_names_fit_a_terminal(tmp_path: Path) -> None:
     assert tables[0].split() == ["records", *"ABCDE"]
     rows = [ScoredRow("a", "same", {"exact": Share(1, 1)})]
     many = make_comparison([rows] * 30, ["exact"], names=[f"{'n' * 30}{n}" for n in range(30)], made="t")
-    assert "S30: " in write_comparison(many)
+    assert "S30: " in comparison_view(many).text()
 
 
 def test_a_long_comparison_says_the_most_important_first_and_how_much_is_left_out() -> None:
@@ -194,7 +194,9 @@ def test_a_long_comparison_says_the_most_important_first_and_how_much_is_left_ou
     def text(name: str) -> str:
         sides = [[*map(scored_of, rows)] for rows in tables(__file__)["LONG"]]
         metrics = ["exact", "calls", "arguments", "order_tau"]
-        return write_comparison(make_comparison(sides, metrics, names=["a", name], made="t", by=["level"]))
+        return comparison_view(
+            make_comparison(sides, metrics, names=["a", name], made="t", by=["level"])
+        ).text()
 
     assert text("b" * 46) == text_case("test_compare-LONG.txt").removesuffix("\n")
     legends = [text("b" * length).split("\n")[:2] for length in (47, 90, 91)]

@@ -29,7 +29,7 @@ from planner_eval.results.report import Report, figures, make_report
 from planner_eval.results.scored import ScoredRow, scored_row
 from planner_eval.results.selftest import compare_pairs, run_scorer
 from planner_eval.results.totals import totals_of
-from planner_eval.results.views.report import write_report
+from planner_eval.results.views.report import report_view
 from tests.build import jsonl as write
 from tests.conftest import tables
 from tests.inside import planeval
@@ -66,7 +66,7 @@ def plans(path: Path, field: str, texts: Iterable[Any], **more: Any) -> str:
 
 
 def written(report: Report, form: str = "text", **how: Any) -> str:
-    return "".join(write_report(report, form, **how))
+    return report_view(report, **how).text(form)
 
 
 def test_every_pair_is_a_row_and_has_a_state(files: tuple[str, str]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, shows
+from planner_eval.base.formats import DEFAULT, View, format_of_suffix, formats_of, shows
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.text import format_count, one_line, to_json
 from planner_eval.cli.options import (
@@ -283,8 +283,7 @@ def command(
         note(message)
     if card is not None:
         form = format_of_suffix(card, formats_of("document", "data")) or DEFAULT
-        report = made_plans.card
-        emit(dump_indented(report.to_dict()) if shows(form, "data") else report.written(form), card)
+        emit(View(made_plans.card.document, made_plans.card.to_dict).write(form), card)
     note(*(message for message in made_plans.notes if message not in messages))
     note(
         made_plans.said or f"{format_count(len(asked_for), 'plan')} made, {made_plans.card.attempts:,} drawn"

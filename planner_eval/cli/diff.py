@@ -86,7 +86,7 @@ def command(
     """
     from planner_eval.comparison.evaluate import refuse_unknown_names
     from planner_eval.results.runs.diff_job import DiffJob
-    from planner_eval.results.views.rows import PATCH, ROW_FORMAT, RowSettings, format_rows
+    from planner_eval.results.views.rows import PATCH, ROW_FORMAT, RowSettings, rows_of_pairs
 
     if gold is None:
         refuse_runs(pred)
@@ -129,7 +129,7 @@ def command(
         elif not patch and output.shows(*FINDING_ASPECTS):
             output.emit_findings(findings_in(lines), sums.said)
         else:
-            output.emit(format_rows(lines, job.told, sums), plain=patch)
+            output.emit(rows_of_pairs(lines, job.told, sums).write(row_format.written), plain=patch)
     if seconds is not None and rows[0].diff is not None and rows[0].diff.matching is not None:
         from planner_eval.comparison.metrics.edit_distance import distance_of
 

@@ -278,7 +278,7 @@ def _score(
 
 def _write_report(report: Report, output: Output, view: FigureView) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
-    from planner_eval.results.views.report import left_out_figures, report_cases, write_report
+    from planner_eval.results.views.report import left_out_figures, report_cases, report_view
 
     about, failures = report.about, output.failures
     limits = [
@@ -291,7 +291,7 @@ def _write_report(report: Report, output: Output, view: FigureView) -> int:
         states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
         shown: dict[str, Any] = {"failures": failures, "limits": limits, "beside": left_out}
         output.emit_result(
-            partial(write_report, report, view=view, without=without, **shown),
+            report_view(report, view=view, without=without, **shown),
             partial(report_cases, report, **shown),
             f"{format_count(report.totals.pairs, 'pair')}: {states or 'none'}",
             limited=bool(limits),

@@ -119,11 +119,10 @@ def score_benchmark(
         else:
             scored = score()
         draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, rules=rules))
-        more = ""
+        more, style = "", TEXT if output.shows("plain") else MARKDOWN
         if published.details:
             from planner_eval.benchmarks.compare import details
 
-            style = TEXT if output.shows("plain") else MARKDOWN
             tables = details(scored, run=rules.run)
             more = "".join(f"\n\n{title}\n\n{style.table(rows)}" for title, rows in tables)
         if output.doubts is not None:
@@ -133,7 +132,7 @@ def score_benchmark(
                 raise InputError(
                     "--gold-doubts with --benchmark: --format text or md shows the scores without them"
                 )
-            more += format_without_doubts(scored, output.doubts, score, output.form)
+            more += format_without_doubts(scored, output.doubts, score, style)
         if output.folder:
             output = output._replace(file=None)
         code = write_scores(scored, pred, output, more, run=rules.run)
@@ -218,7 +217,7 @@ def write_scores(
         run: Runs answers, where they were scored with them run.
         shown: What a page shows, where the user says more of it than the output.
     """
-    from planner_eval.benchmarks.score import write_score
+    from planner_eval.benchmarks.score import score_view
 
     failures, matched = output.failures, scored.matched
     limits = [_check_threshold(scored, limit, pred) for limit in output.limits]
@@ -226,10 +225,9 @@ def write_scores(
     def cases() -> list[Case]:
         return _cases(scored, pred, limits, failures)
 
-    def write(form: str) -> list[str]:
-        pieces = write_score(scored, form, rows=failures, failures=failures, cases=lambda: (cases(), None))
-        return [*pieces, more]
-
+    view = score_view(scored, rows=failures, failures=failures, cases=lambda: (cases(), None))
+    if (document := view.document) is not None:
+        view = view._replace(document=lambda style: [*document(style), more])
     if output.shows("page"):
         from planner_eval.benchmarks.page import benchmark_page
         from planner_eval.results.page.report import PageSettings
@@ -240,7 +238,7 @@ def write_scores(
         note(*page.notes)
     else:
         headline = f"{scored.benchmark.name}: {format_count(matched.answers, 'answer')}"
-        output.emit_result(write, cases, headline, limited=bool(limits))
+        output.emit_result(view, cases, headline, limited=bool(limits))
     _say_matching(scored)
     folder, name = os.path.split(pred)
     if scored.spent is None and name == "rows.jsonl" and open_run(folder).kind == "predict":

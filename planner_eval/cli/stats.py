@@ -7,18 +7,20 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.formats import formats_of, shows
+from planner_eval.base.formats import View, formats_of
+from planner_eval.base.tables import CSV
 from planner_eval.cli.drawing import DrawingOptions, drawing_options
 from planner_eval.cli.options import as_command, infer_option, note, option, refuse_idle
 from planner_eval.cli.output import LIST_ASPECTS, Output, emit, output_options, picture_option
 from planner_eval.cli.sources import Input, input_options, original_names
-from planner_eval.cli.stats_views import PICTURES, Pictures, paper_blocks, summaries_json
+from planner_eval.cli.stats_views import PICTURES, Pictures, paper_blocks, summaries_data
 from planner_eval.cli.workers import Work, run_job, stored_work_options
 from planner_eval.results.runs.pairs import UnpairedRecords
 from planner_eval.results.runs.stats_job import StatsJob, StatsSums, is_unread
-from planner_eval.results.views.stats import each_table, glossary_table, summary_blocks
+from planner_eval.results.views.stats import glossary_table, plans_view, summary_blocks
 
 if TYPE_CHECKING:
+    from planner_eval.base.tables import Style
     from planner_eval.benchmarks.datasets.sources import Source
     from planner_eval.results.runs.folder import Input as RunInput
 
@@ -101,7 +103,7 @@ def command(
         return (data_input("plans", s.name, s.samples) for s in sources if s.file is None)
 
     def report(results: StatsSums) -> str:
-        return _summary(sources, results, formats_of("data")[0], None, inferred=infer)
+        return _summary_view(sources, results, None, inferred=infer).text(formats_of("data")[0])
 
     with run_job(
         job, UnpairedRecords(records), work, [("plans", s.file) for s in sources if s.file is not None],
@@ -110,16 +112,19 @@ def command(
         sums = results.all()
         _say_unread(sources, results, lines)
         scenes = drawing.scenes(results.each) if sums.plans else {}
-        text: Iterable[str]
         if rows:
             kinds = list(dict.fromkeys(kind for s in results.each for kind in s.kinds))
-            text = each_table(lines, kinds, output.form, many_sources=len(sources) > 1, inferred=infer)
+            view = plans_view(lines, kinds, many_sources=len(sources) > 1, inferred=infer)
         else:
-            text = [_summary(sources, results, output.form, only, inferred=infer)]
-        if explain:
-            glossary = glossary_table(sums, output.form, summary=not rows, inferred=infer)
-            text = chain(text, ["\n\n", glossary])
-        emit(text, None if output.folder else output.file)
+            view = _summary_view(sources, results, only, inferred=infer)
+        if explain and (document := view.document) is not None:
+
+            def explained(style: Style) -> Iterable[str]:
+                glossary = glossary_table(sums, style, summary=not rows, inferred=infer)
+                return chain(document(style), ["\n\n", glossary])
+
+            view = view._replace(document=explained)
+        emit(view.write(output.form), None if output.folder else output.file)
     if sums.plans:
         drawing.write(scenes, [s.figures.summary() for s in results.each])
     return 0 if sums.plans and not sums.unread else 1 if sums.plans else 3
@@ -137,20 +142,21 @@ def _say_unread(sources: Sequence[Source], results: StatsSums, lines: Iterable[s
             note(f"{data['where']}: {data['error']}")
 
 
-def _summary(
-    sources: Sequence[Source], results: StatsSums, form: str, only: str | None, *, inferred: bool
-) -> str:
+def _summary_view(sources: Sequence[Source], results: StatsSums, only: str | None, *, inferred: bool) -> View:
     cells = [_cells(source) if only != "structure" else [] for source in sources]
     summaries = [s.figures.summary(inferred=inferred) for s in results.each]
-    if shows(form, "data"):
-        return summaries_json(sources, summaries, cells)
-    blocks: list[str] = []
-    for source, source_cells in zip(sources, cells, strict=True):
-        if source.dataset is not None and only != "structure":
-            blocks += paper_blocks(source, source_cells, form)
-    if only != "tables":
-        blocks += summary_blocks([source.title for source in sources], summaries, form)
-    return "\n\n".join(blocks)
+
+    def tables(style: Style) -> list[str]:
+        blocks: list[str] = []
+        for source, source_cells in zip(sources, cells, strict=True):
+            if source.dataset is not None and only != "structure":
+                blocks += paper_blocks(source, source_cells, style)
+        if only != "tables":
+            titles = [source.title for source in sources]
+            blocks += summary_blocks(titles, summaries, style, readable=style is not CSV)
+        return ["\n\n".join(blocks)]
+
+    return View(tables, lambda: summaries_data(sources, summaries, cells), table=lambda: tables(CSV))
 
 
 def _cells(source: Source) -> list[Any]:

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import planner_eval as pe
 from planner_eval.base.errors import RenderError
-from planner_eval.base.formats import shows
-from planner_eval.base.tables import table
-from planner_eval.base.text import to_json
+from planner_eval.base.tables import CSV, Style
 from planner_eval.cli.options import note
 from planner_eval.cli.output import emit, picture_format
 
@@ -27,10 +25,10 @@ if TYPE_CHECKING:
 LEGEND = "recomputed (as printed in the paper); ≠ where all records are available and the two differ"
 
 
-def summaries_json(
+def summaries_data(
     sources: Sequence[Source], summaries: Sequence[Summary], cells: Sequence[Sequence[Cell]]
-) -> str:
-    """Everything as JSON: an object a source, in an array where there are several."""
+) -> Any:
+    """Everything as JSON data: an object a source, in an array where there are several."""
     data = []
     for source, summary, source_cells in zip(sources, summaries, cells, strict=True):
         entry: dict[str, Any] = {"file" if source.dataset is None else "dataset": source.name}
@@ -38,37 +36,37 @@ def summaries_json(
             entry |= {"records": len(source), "published_records": source.dataset.records}
             entry["tables"] = [asdict(cell) | {"agrees": cell.agrees} for cell in source_cells]
         data.append(entry | asdict(summary))
-    return to_json(data[0] if len(data) == 1 else data, 1)
+    return data[0] if len(data) == 1 else data
 
 
-def paper_blocks(source: Source, cells: Sequence[Cell], form: str) -> list[str]:
+def paper_blocks(source: Source, cells: Sequence[Cell], style: Style) -> list[str]:
     """A source's tables as its paper has them, each cell beside the printed one, and what differs.
 
     Args:
         source: A data set.
         cells: The cells of its tables.
-        form: A format of :mod:`planner_eval.base.tables`; other than for people, a row a cell.
+        style: How they are written; for programs a row a cell.
     """
     assert source.dataset is not None
-    if not shows(form, "document"):
+    if style is CSV:
         rows = [{"dataset": source.name} | asdict(cell) | {"agrees": cell.agrees} for cell in cells]
-        return [table(rows, form)] if rows else []
+        return [style.table(rows)] if rows else []
     head = f"{source.name}: {len(source):,} of {source.dataset.records:,} published records available"
     if not cells:
         return [head]
     blocks = [f"{head}\n{LEGEND}"]
     for name in dict.fromkeys(cell.table for cell in cells):
-        blocks.append(_matrix(name, [cell for cell in cells if cell.table == name], form))
+        blocks.append(_matrix(name, [cell for cell in cells if cell.table == name], style))
     return blocks + _remarks(cells)
 
 
-def _matrix(name: str, cells: Sequence[Cell], form: str) -> str:
+def _matrix(name: str, cells: Sequence[Cell], style: Style) -> str:
     columns = list(dict.fromkeys(cell.column for cell in cells))
     rows: dict[str, dict[str, Any]] = {}
     for cell in cells:
         row = rows.setdefault(cell.row, {name: cell.row} | dict.fromkeys(columns, ""))
         row[cell.column] = _cell_text(cell)
-    return table(list(rows.values()), form, width=40)
+    return style.table(rows.values(), width=40)
 
 
 def _cell_text(cell: Cell) -> str:

@@ -93,9 +93,9 @@ def command(
             named, gold=gold, rules=rules, metrics=metrics, by=() if by is None else (by,), cluster=cluster,
             seed=seed, layout=layout, common=common,
         )  # fmt: skip
-    from planner_eval.results.views.table import write_table
+    from planner_eval.results.views.table import table_view
 
-    output.emit(write_table(result_table, output.form, intervals=not bare))
+    output.emit_view(table_view(result_table, intervals=not bare))
     if not result_table.filled:
         note(
             "the runs have none of these metrics: choose others with --metric NAME, as planeval score RUN "

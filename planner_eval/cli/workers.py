@@ -211,6 +211,7 @@ def run_job(
         return
     from planner_eval.results.runs.folder import input_of, inputs_of
     from planner_eval.results.runs.run import run
+    from planner_eval.results.runs.run_file import has_columns
 
     run_options: dict[str, Any] = {}
     if folder is not None:
@@ -220,7 +221,7 @@ def run_job(
     unchanged = make_change_check(*plan_files, used=[name for _, name in used])
     running, progress = work.running(folder, deadline), work.progress(what)
     with run(job, pairs, running, what=what, progress=progress, unchanged=unchanged, **run_options) as result:
-        lines = _column_lines if result.rows.endswith(".parquet") else _file_lines
+        lines = _column_lines if has_columns(result.rows) else _file_lines
         yield WorkResult(result.sums, Reiterable(lambda: lines(result.rows, job)))
 
 

@@ -14,7 +14,7 @@ from operator import mul
 from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError
-from planner_eval.base.formats import DEFAULT, View, write_view
+from planner_eval.base.formats import View
 from planner_eval.base.tables import Style, md_cell
 from planner_eval.base.text import JsonObject, did_you_mean, format_count, one_line
 from planner_eval.reading.files.recorded_runs import NO_WORDS, YES_WORDS
@@ -398,22 +398,20 @@ _MAX_LINE_LENGTH = 10_000
 """Characters of one line beside the tables."""
 
 
-def write_agreement(agreement: Agreement, form: str = DEFAULT, *, limits: Sequence[Case] = ()) -> str:
-    """An agreement in a format: records a line, a row a figure, a test case a record.
+def agreement_view(agreement: Agreement, limits: Sequence[Case] = ()) -> View:
+    """What an agreement shows: records a line, a row a figure, a test case a record.
 
     Args:
         agreement: The agreement.
-        form: The format.
         limits: Thresholds as test cases: where there are some they decide.
     """
-    view = View(
+    return View(
         document=lambda style: _write_document(agreement, style),
         data=lambda: {"schema": "planeval.agreement/1", **_agreement_data(agreement)},
         records=lambda: (row._asdict() for row in agreement.rows),
         table=lambda: _figure_table(agreement),
         cases=lambda: ([*limits, *_record_cases(agreement, limited=bool(limits))], None),
     )
-    return "".join(write_view(view, form))
 
 
 def _write_document(agreement: Agreement, style: Style) -> Iterator[str]:

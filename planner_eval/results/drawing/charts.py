@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError, RenderError
+from planner_eval.base.formats import FORMATS, PICTURE, formats_of, shows
 from planner_eval.base.resources import folder
 from planner_eval.base.text import shorten
 from planner_eval.results.drawing.scene import visible_text
@@ -31,13 +32,6 @@ SYSTEM_STYLES = (
     ("#d55e00", "++++"),
 )
 """Colour (Okabe and Ito's) and hatching of each system: one of the two is enough to tell them apart."""
-
-FILE_METADATA: Mapping[str, Any] = {
-    "svg": {"Date": None},
-    "png": {"Software": None},
-    "pdf": {"CreationDate": None},
-}
-"""What files say of themselves: not when they were made."""
 
 MIN_CELL_SAMPLES = 10
 """Samples of a cell of a heat map below which it is hatched."""
@@ -113,11 +107,11 @@ class Chart(NamedTuple):
     panels: tuple[ChartPanel, ...]
     notes: tuple[str, ...] = ()
 
-    def image(self, format: str = "svg", *, columns: int | None = None) -> bytes:
+    def image(self, format: str = PICTURE, *, columns: int | None = None) -> bytes:
         """The picture; the same bytes for the same figures.
 
         Args:
-            format: ``"svg"``, ``"png"`` or ``"pdf"``.
+            format: A format of plots, :func:`planner_eval.base.formats.formats_of`.
             columns: Over how many columns of a paper, 1 or 2; when left out 1 for one panel, else 2.
 
         Raises:
@@ -128,14 +122,17 @@ class Chart(NamedTuple):
         >>> Chart("mine", (bars,)).image()[:5]
         b'<?xml'
         """
-        if format not in FILE_METADATA:
-            raise InputError(f"unknown chart format {format!r}: expected one of {', '.join(FILE_METADATA)}")
+        if not shows(format, "plot"):
+            raise InputError(
+                f"unknown chart format {format!r}: expected one of {', '.join(formats_of('plot'))}"
+            )
         columns = columns or (1 if len(self.panels) == 1 else 2)
         if columns not in WIDTHS:
             raise InputError(f"a chart is 1 or 2 columns wide, not {columns}")
         with apply_style():
             paper = io.BytesIO()
-            draw_figure(self, columns).savefig(paper, format=format, metadata=FILE_METADATA[format])
+            unstamped: dict[str, Any] = {FORMATS[format].stamp: None}
+            draw_figure(self, columns).savefig(paper, format=format, metadata=unstamped)
         return paper.getvalue()
 
 

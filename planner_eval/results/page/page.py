@@ -16,6 +16,7 @@ from hashlib import blake2b
 from typing import Any
 
 from planner_eval.base.errors import RenderError
+from planner_eval.base.formats import DEFAULT
 from planner_eval.base.resources import read
 from planner_eval.base.text import JsonObject, json_safe, printable
 from planner_eval.comparison.diff import Diff
@@ -366,7 +367,7 @@ def notebook_svg(thing: Drawable) -> str | None:
 
 
 def _draw_svg(thing: Drawable) -> str:
-    return render(thing, format="svg").decode()
+    return render(thing).decode()
 
 
 def visible_lines(text: str) -> str:
@@ -380,7 +381,7 @@ def visible_lines(text: str) -> str:
 
 def plan_text(thing: Drawable) -> str:
     """The thing as the command line lists it, without a last line end."""
-    return render(thing, format="text").decode().rstrip("\n")
+    return render(thing, format=DEFAULT).decode().rstrip("\n")
 
 
 # ----------------------------------------------------------------------

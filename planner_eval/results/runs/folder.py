@@ -20,7 +20,7 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import unshipped_rows
 from planner_eval.reading.files.record import digest_origin
 from planner_eval.results.runs.pairs import Job, Part
-from planner_eval.results.runs.run_file import STORES, StoredRun
+from planner_eval.results.runs.run_file import LINES, STORES, StoredRun
 from planner_eval.results.runs.stored import (
     SCHEMA,
     RowsChanged,
@@ -349,7 +349,7 @@ class Run(NamedTuple):
     deadline: float | None
     part: int
     notations: Mapping[str, str]
-    store: str = "jsonl"
+    store: str = LINES
     given: Sequence[str] = ()
 
     @classmethod
@@ -360,7 +360,7 @@ class Run(NamedTuple):
         pairs: int,
         deadline: float | None,
         chunk_size: int,
-        store: str = "jsonl",
+        store: str = LINES,
         file_names: Sequence[str] = (),
     ) -> Run:
         """What is run, as it comes back from a file."""

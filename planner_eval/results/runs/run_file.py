@@ -71,6 +71,11 @@ class StoredRun(NamedTuple):
         return os.path.join(self.path, STORES[self.store])
 
 
+def has_columns(rows: str) -> bool:
+    """Whether a file of rows keeps columns, and not lines."""
+    return rows.endswith(STORES[COLUMNS])
+
+
 def run_file(folder: str) -> str:
     """Where a folder says what is run in it."""
     return os.path.join(folder, "run.json")

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from planner_eval.base.formats import DEFAULT, View, write_view
+from planner_eval.base.formats import View
 from planner_eval.base.ratios import gap_text
-from planner_eval.base.tables import MARKDOWN, Rows, Style, md_cell, table
+from planner_eval.base.tables import MARKDOWN, TEXT, Rows, Style, md_cell
 from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.metrics import matched_calls_note
 from planner_eval.reading.files.recorded_runs import COST_NAMES
@@ -218,22 +218,20 @@ TERMINAL_WIDTH = 100
 """A terminal's width: where names of systems make tables wider they are letters, with a legend."""
 
 
-def write_comparison(
+def comparison_view(
     comparison: Comparison,
-    form: str = DEFAULT,
     *,
     flips: int = 10,
     every: Collection[str] = (),
     limits: Sequence[Case] = (),
     without: WithoutDoubts | None = None,
-) -> str:
-    """A comparison in a format; records are samples, a row is of a figure, a test case of a sample.
+) -> View:
+    """What a comparison shows; records are samples, a row is of a figure, a test case of a sample.
 
     Data of two systems are a contrast; of more a list of contrasts, each with the first.
 
     Args:
         comparison: The comparison.
-        form: The format.
         flips: How many ids of flipped samples text names on each side; data have all.
         every: Metrics whose figures documents show although they do not exist.
         limits: What the user allows as test cases: where there are some they decide.
@@ -252,7 +250,7 @@ def write_comparison(
             text = _text(comparison, selected, letter_names(len(names)), flips, without)[1]
         yield text
 
-    view = View(
+    return View(
         document=document,
         data=lambda: (
             comparison_data(comparison)
@@ -262,7 +260,6 @@ def write_comparison(
         table=lambda: flat_rows(comparison, range(len(lines)), names),
         cases=lambda: ([*limits, *compare_cases(comparison, limited=bool(limits))], None),
     )
-    return "".join(write_view(view, form))
 
 
 def _markdown(comparison: Comparison, selected: Sequence[int], without: WithoutDoubts | None) -> str:
@@ -287,23 +284,24 @@ def _text(
     """A comparison for people: its tables, whose width counts, and all of it."""
     contrasts = comparison.contrasts
     tables = [
-        table(record_rows(names, comparison.records, read="readable"), width=TERMINAL_WIDTH),
-        table(cause_rows(comparison, names)[:20], width=TERMINAL_WIDTH),
-        *(table(rows) for rows in conversation_rows(comparison, names)),
+        TEXT.table(record_rows(names, comparison.records, read="readable"), width=TERMINAL_WIDTH),
+        TEXT.table(cause_rows(comparison, names)[:20], width=TERMINAL_WIDTH),
+        *(TEXT.table(rows) for rows in conversation_rows(comparison, names)),
     ]
     if len(contrasts) == 1:
         tables.append(
-            table(pair_rows(select_lines(contrasts[0].lines, selected), names, contrasts[0].both_read))
+            TEXT.table(pair_rows(select_lines(contrasts[0].lines, selected), names, contrasts[0].both_read))
         )
     else:
-        tables.append(table(value_rows(comparison, selected, names)))
+        tables.append(TEXT.table(value_rows(comparison, selected, names)))
         for contrast, name in zip(contrasts, names[1:], strict=True):
             rows = pair_rows(select_lines(contrast.lines, selected), (names[0], name), contrast.both_read)
-            tables.append(f"{name} against {names[0]}\n\n{table(rows)}" if rows else "")
-    tables += [table(breakdown_rows(comparison, key, names)) for key in contrasts[0].breakdown]
+            tables.append(f"{name} against {names[0]}\n\n{TEXT.table(rows)}" if rows else "")
+    tables += [TEXT.table(breakdown_rows(comparison, key, names)) for key in contrasts[0].breakdown]
     heads = {"gold calls": "gold's tool", "called": "predicted tool"}
     mistaken = mistaken_rows(comparison, names)[:20]
-    tables.append(table([{heads.get(key, key): value for key, value in row.items()} for row in mistaken]))
+    renamed = ({heads.get(key, key): value for key, value in row.items()} for row in mistaken)
+    tables.append(TEXT.table(renamed))
     tail = []
     for contrast, name in zip(contrasts, names[1:], strict=True):
         which = f" {names[0]} and {name}" if len(contrasts) > 1 else ""

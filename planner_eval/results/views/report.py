@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.formats import DEFAULT, View, write_view
+from planner_eval.base.formats import View
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import TEXT, Rows, Style, json_array, table_pieces
+from planner_eval.base.tables import TEXT, Rows, Style, json_array
 from planner_eval.base.text import JsonObject, format_count, join_pieces, one_line, to_json
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS, matched_calls_note
@@ -120,31 +120,27 @@ def round_value(value: float | None) -> float | None:
     return None if value is None else round_ratio(value)
 
 
-def write_report(
+def report_view(
     report: Report,
-    form: str = DEFAULT,
     *,
     failures: bool = False,
     view: FigureView = ALL_FIGURES,
     limits: Sequence[Case] = (),
     beside: Sequence[Case] = (),
     without: WithoutDoubts | None = None,
-) -> Iterator[str]:
-    """A report in a format. Documents leave out figures that do not exist; others have each, as null.
+) -> View:
+    """What a report shows. Documents leave out figures that do not exist; others have each, as null.
 
-    A table has the figures, or what root causes cost, where that was asked for.
+    Pairs are asked for as they are written, which can be done once. A table has the figures, or what root
+    causes cost, where that was asked for.
 
     Args:
         report: The report.
-        form: The format.
         failures: List only pairs that are not the same; documents list them at all.
         view: Which figures documents show.
         limits: Thresholds as test cases: where there are some they decide, and a pair may differ.
         beside: What is no pair, as test cases: records that were left out.
         without: The figures without the records of doubtful gold, which documents and data show too.
-
-    Returns:
-        The text in pieces, without a last line end; pairs are asked for as they are written.
     """
     rows = (row for row in report.rows if not failures or row.state != "same")
     listed = rows if failures and report.totals.pairs > report.totals.states["same"] else None
@@ -158,15 +154,12 @@ def write_report(
         return report_cases(report, failures=failures, limits=limits, beside=others), outcomes
 
     causes = report.causes
-    return write_view(
-        View(
-            document=lambda style: _document(report, style, listed, view, without),
-            data=lambda: _json_pieces(report, rows, without),
-            records=lambda: map(row_data, rows),
-            table=lambda: figure_rows(report.figures) if causes is None else cause_rows(causes.rows),
-            cases=cases,
-        ),
-        form,
+    return View(
+        document=lambda style: _document(report, style, listed, view, without),
+        data=lambda: _json_pieces(report, rows, without),
+        records=lambda: map(row_data, rows),
+        table=lambda: figure_rows(report.figures) if causes is None else cause_rows(causes.rows),
+        cases=cases,
     )
 
 
@@ -195,7 +188,7 @@ def _document(
     if listed is not None:
         if style.markup:
             rows = ({"id": r.id, "state": r.state.replace("_", " "), "reason": r.reason} for r in listed)
-            yield from table_pieces(rows, style.form)
+            yield from style.pieces(rows)
         else:
             yield from join_pieces(_lines(listed, report.totals.width))
         text = text and f"\n\n{text}"
@@ -205,7 +198,7 @@ def _document(
 def report_cases(
     report: Report, *, failures: bool = False, limits: Sequence[Case] = (), beside: Sequence[Case] = ()
 ) -> Iterator[Case]:
-    """The thresholds and pairs of a report as test cases, as :func:`write_report` takes them."""
+    """The thresholds and pairs of a report as test cases, as :func:`report_view` takes them."""
     rows = (row for row in report.rows if not failures or row.state != "same")
     return chain(limits, (_case(row, limited=bool(limits)) for row in rows), beside)
 
