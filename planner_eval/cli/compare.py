@@ -11,7 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
-from planner_eval.cli.benchmark_options import (
+from planner_eval.cli.benchmarks import (
     OVERRIDDEN_OPTIONS,
     BenchmarkOptions,
     benchmark_options,

@@ -12,12 +12,15 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
-from planner_eval.cli.benchmark_options import (
+from planner_eval.cli.benchmarks import (
     OVERRIDDEN_OPTIONS,
+    WORK_OPTION_NAMES,
     BenchmarkOptions,
     benchmark_options,
     benchmark_scopes,
     refuse_tsv,
+    score_benchmark,
+    write_stored_run,
 )
 from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.options import (
@@ -40,7 +43,6 @@ from planner_eval.cli.pairs import (
     scored_pair_options,
     work_settings,
 )
-from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, score_benchmark, write_stored_run
 from planner_eval.cli.sources import original_names, refuse_runs, refuse_stdin_twice
 from planner_eval.cli.workers import Work, stored_work_options
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.cli.benchmark_options import (
+from planner_eval.cli.benchmarks import (
     BenchmarkOptions,
     benchmark_options,
     delay_garbage_collection,
