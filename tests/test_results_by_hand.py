@@ -123,7 +123,9 @@ def rows_of(letters: str) -> list[scored.ScoredRow]:
 def verdicts(systems: list[str], limits: Any, metrics: list[str]) -> Any:
     """A sentence for each system but the first; of the last, whether it is worse than limits allow."""
     names = "ABC"[: len(systems)]
-    found = compare.make_comparison([*map(rows_of, systems)], metrics, names=names, made="t")
+    found = compare.make_comparison(
+        [compare.System(rows_of(s)) for s in systems], metrics, names=names, made="t"
+    )
     said: list[Any] = [found.unreadable, *found.verdicts]
     for limit in limits:
         try:

@@ -366,7 +366,7 @@ def compare_stored_runs(
     Raises:
         InputError: the runs were not scored alike.
     """
-    from planner_eval.results.compare import comparison_of, signature_of
+    from planner_eval.results.compare import make_comparison, signature_of
     from planner_eval.results.runs.folder import refuse_unlike
 
     systems = [_read_score(run) for run in runs]
@@ -379,11 +379,11 @@ def compare_stored_runs(
             raise InputError(f"{first.path} was not scored with --by {key}: score it again with that option")
     provenance = signature_of(systems, names, str(first.options["policy"]), version=first.version)
     cluster = _choose_cluster(first, totals, cluster)
-    return comparison_of(
+    return make_comparison(
         systems,
         totals.metrics,
         names=names,
-        provenance=provenance,
+        made=provenance,
         by=by or totals.by,
         seed=seed,
         cluster=cluster,

@@ -31,7 +31,7 @@ from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.causes import CauseSum
-from planner_eval.results.compare import System, comparison_of, signature_of
+from planner_eval.results.compare import System, make_comparison, signature_of
 from planner_eval.results.compare_systems import Systems
 from planner_eval.results.contrast import Contrast
 from planner_eval.results.page.lines import PageJob
@@ -421,7 +421,7 @@ def _comparison_data(results: Sequence[SystemResults], names: Sequence[str], pol
     job = results[0].score
     systems = [System(_counted_rows(r), r.totals, r.score.about) for r in results]
     provenance = signature_of(systems, names, policy.name)
-    comparison = comparison_of(systems, job.metrics, names=names, provenance=provenance, cluster=job.cluster)
+    comparison = make_comparison(systems, job.metrics, names=names, made=provenance, cluster=job.cluster)
     return compare_data(comparison.contrasts[0])
 
 
