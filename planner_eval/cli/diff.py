@@ -259,7 +259,6 @@ def _draw(pairs: Sequence[tuple[Row, Sequence[Record | None]]], output: Output, 
     Raises:
         InputError: there are several, or nothing to draw.
     """
-    from planner_eval.comparison.rows import STATES
     from planner_eval.results.drawing.overlay import conversation_scene
 
     form = DEFAULT if output.form == LISTING else output.form  # the listing of edits is text here
@@ -278,7 +277,7 @@ def _draw(pairs: Sequence[tuple[Row, Sequence[Record | None]]], output: Output, 
 
     def items() -> Iterator[tuple[str, str, Any, str]]:
         for row, records in pairs:
-            reason = (row.error or STATES[row.state]).partition("\n")[0]
+            reason = row.reason.partition("\n")[0]
             scene = None if row.diff is None else conversation_scene(row, records)
             yield row.id, row.id, scene, f"{row.state.replace('_', ' ')}: {reason}"
 

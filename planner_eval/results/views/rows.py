@@ -24,7 +24,7 @@ from planner_eval.comparison.explanation.names import (
     format_list,
 )
 from planner_eval.comparison.matching.order import find_other_order
-from planner_eval.comparison.rows import STATES, Row, Spans, causes_head, row_data, structure_lines
+from planner_eval.comparison.rows import Row, Spans, causes_head, row_data, structure_lines
 from planner_eval.comparison.turns import first_wrong_text, turns_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record
@@ -137,7 +137,7 @@ def explanation(
     """
     if row.diff is None:
         mended = f"\n{_readable_calls_text(row)}" if row.mended is not None else ""
-        text = f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}"
+        text = f"{row.state.replace('_', ' ')}: {row.reason}{mended}"
     else:
         text = diff_text(row.diff, places=places, structure=structure, named=named, each=each)
         if row.turns is not None and (by_turn := turns_text(row.turns)):
@@ -285,7 +285,7 @@ def summary_line(row: Row) -> str:
     """One pair on one line: the verdict, what the plans come to, the causes, the first of them in words."""
     if row.diff is None:
         mended = f"; {_readable_calls_text(row)}" if row.mended is not None else ""
-        return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}{mended}"
+        return f"{row.state.replace('_', ' ')}: {row.reason.splitlines()[0]}{mended}"
     ran = _effect_summary(row)
     if row.diff.same:
         return "same" + ("" if row.diff.proved else " (not proved)") + ran
@@ -333,7 +333,7 @@ def row_case(row: Row, record: Record | None) -> Case:
     """One pair as a test case, about a record."""
     test_case = Case(row.id, outcome(row.state, limited=False), row.state, group="diff").at(record)
     if row.diff is None:
-        message = row.error or STATES[row.state]
+        message = row.reason
         return test_case._replace(
             message=f"{row.state.replace('_', ' ')}: {message.splitlines()[0]}", text=message
         )
@@ -447,5 +447,5 @@ def _data(row: Row, settings: RowSettings) -> JsonObject:
 
     head = {"id": row.id} if settings.many else {}
     if row.diff is None:
-        return {**head, "state": row.state, "error": (row.error or STATES[row.state]).split("\n")[0]}
+        return {**head, "state": row.state, "error": row.reason.split("\n")[0]}
     return head | make_patch(row.diff)
