@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # What planeval predict says of its run: while it goes on, and at the end.
-_PROGRESS_SECONDS = 10.0
 _MIN_BUSY_PAUSE, _MIN_PAUSE = 1.0, 5.0
 """Seconds that are worth a word: of a pause that a busy server causes, and of another."""
 
@@ -55,7 +54,6 @@ class PredictProgress:
     def __init__(self, rates: Rates | None, what: str = "samples") -> None:
         self.rates, self.what = rates, what
         self.counter = make_counter(what)
-        self.begun = self.said = time.monotonic()
         self.tokens, self.uncounted, self.cost = (0, 0), 0, 0.0
         self.limited = 0
         self.waits: list[tuple[float, str]] = []
@@ -65,7 +63,7 @@ class PredictProgress:
         """Take note of how many samples are done."""
         self._words()
         self.counter(completed, total)
-        self._now_and_then(time.monotonic())
+        self._note()
 
     def seen(self, row: Mapping[str, Any]) -> None:
         """Take note of what a row took."""
@@ -86,7 +84,7 @@ class PredictProgress:
             return
         self._words()
         self.counter.show(self.counter.said)
-        self._now_and_then(now, least=_PROGRESS_SECONDS if self.long else 0.0)
+        self._note(**({} if self.long else {"seconds": 0.0}))
         self.long = True
 
     def _words(self) -> None:
@@ -101,10 +99,9 @@ class PredictProgress:
         phrases += [f"{format_count(self.limited, 'answer')} of 429 so far"] if self.limited else []
         self.counter.what = ", ".join(phrases)
 
-    def _now_and_then(self, now: float, *, least: float = _PROGRESS_SECONDS) -> None:
-        if self.counter.hidden and now - self.said >= least:
-            self.said = now
-            note(self.counter.said)
+    def _note(self, **how: float) -> None:
+        if self.counter.hidden:
+            self.counter.note(time.monotonic(), lambda: self.counter.said, **how)
 
 
 def _tokens_text(tokens: tuple[int, int], least: str) -> str:
