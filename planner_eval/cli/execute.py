@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -187,7 +187,7 @@ def command(
             return (input_of("read", path) for path in allow_read if os.path.isfile(path))
 
         running = run_job(
-            job._replace(said=_deciding_settings(how, settings)), UnpairedRecords([plans.records]), work,
+            replace(job, said=_deciding_settings(how, settings)), UnpairedRecords([plans.records]), work,
             [("plans", plans)], what="plans", folder=folder, given=(plan,), used=used, more=more,
             deadline=timeout + _EXTRA_SECONDS,  # a plan has its own time, which is told as what it came to
         )  # fmt: skip

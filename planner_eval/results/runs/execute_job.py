@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.counts import Counts
 from planner_eval.base.formats import View, shows
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.tables import Rows, json_array
 from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.execution.run import execute, tool_source
@@ -126,7 +127,8 @@ class ExecuteSettings(NamedTuple):
         return runs
 
 
-class ExecuteJob(NamedTuple):
+@fast_frozen
+class ExecuteJob:
     """How plans are run, and told.
 
     Args:
@@ -136,15 +138,12 @@ class ExecuteJob(NamedTuple):
         said: All that decides what the rows are, as JSON data.
     """
 
+    kind = "execute"
+
     how: ExecuteSettings
     form: str
     trace: bool
     said: Mapping[str, Any]
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "execute"
 
     def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
