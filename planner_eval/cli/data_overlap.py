@@ -19,7 +19,7 @@ from planner_eval.cli.terminal import Target, make_counter
 
 if TYPE_CHECKING:
     from planner_eval.curation.coverage import Aspect, Coverage
-    from planner_eval.curation.duplicates import AlikeCounts, AlikeRecords, Duplicates
+    from planner_eval.curation.duplicates import AlikeRecords, Duplicates
 
 
 # ----------------------------------------------------------------------
@@ -245,14 +245,13 @@ def _duplicates_data(duplicates: Duplicates) -> JsonObject:
         "sets": [s._asdict() for s in duplicates.sets],
         "by": duplicates.by,
         "compared": duplicates.compared,
-        "ways": [_duplicate_row(a) for a in duplicates.ways],
+        "ways": [
+            {key: value for key, value in asdict(likeness).items() if value is not None}
+            for likeness in duplicates.ways
+        ],
         "groups": [g._asdict() for g in duplicates.groups],
         "unproved": duplicates.unproved,
     }
-
-
-def _duplicate_row(likeness: AlikeCounts) -> dict[str, Any]:
-    return {key: value for key, value in asdict(likeness).items() if value is not None}
 
 
 def _duplicates_text(duplicates: Duplicates, style: Style) -> str:

@@ -298,7 +298,7 @@ def _contrast(
     return Contrast(
         names,
         (first.count_records(side_totals[0]), second.count_records(side_totals[1])),
-        _of_both(_count_unanswered, joined_pairs.states),
+        _of_both(lambda states: sum(map(states.__getitem__, NO_ANSWER_STATES)), joined_pairs.states),
         _lines(columns, seed),
         joined_pairs.n,
         tuple(joined_pairs.lost),
@@ -327,10 +327,6 @@ def _unpaired_trials(names: Sequence[str], totals: Sequence[Totals], joined: int
         if side.judged > joined
     ]
     return f", without {' and '.join(clauses)} that {names[0]} and {names[1]} do not share" if clauses else ""
-
-
-def _count_unanswered(states: Counter[str]) -> int:
-    return sum(states[state] for state in NO_ANSWER_STATES)
 
 
 def _of_both(function: Callable[[S], T], pair: Iterable[S]) -> tuple[T, T]:

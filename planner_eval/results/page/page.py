@@ -361,13 +361,9 @@ def compress_data(data: bytes) -> bytes:
 def notebook_svg(thing: Drawable) -> str | None:
     """The thing as SVG, or None where nothing can draw it."""
     try:
-        return _draw_svg(thing)
+        return render(thing).decode()
     except RenderError:
         return None
-
-
-def _draw_svg(thing: Drawable) -> str:
-    return render(thing).decode()
 
 
 def visible_lines(text: str) -> str:

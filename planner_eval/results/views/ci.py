@@ -123,8 +123,9 @@ def _annotation(group: FindingGroup, root: str | None) -> str:
         "col": first.column if first.file is not None else None,
         "title": one_line(title, 100),
     }
+    escaped = {name: _escape_data(str(value)) for name, value in properties.items() if value is not None}
     listed = ",".join(
-        f"{name}={_escape_property(str(value))}" for name, value in properties.items() if value is not None
+        f"{name}={value.replace(':', '%3A').replace(',', '%2C')}" for name, value in escaped.items()
     )
     return f"::{_COMMANDS[first.level]} {listed}::{_escape_data(one_line(message, _MAX_MESSAGE_LENGTH))}"
 
@@ -151,10 +152,6 @@ def _location_text(finding: Finding) -> str:
 
 def _escape_data(text: str) -> str:
     return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escape_property(text: str) -> str:
-    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 # ----------------------------------------------------------------------

@@ -54,13 +54,13 @@ def interval_text(cell: Cell, head: ColumnHead, between: str = "–") -> str:
 
 
 def plain_cell(
-    cell: Cell, head: ColumnHead, intervals: bool, mark: Callable[[str], str] = "{}^".format
+    cell: Cell, head: ColumnHead, intervals: bool, mark: Callable[[str], str] = "{}^".format, star: str = "*"
 ) -> str:
-    """A cell as text; `mark` says how the best of a column stands out."""
+    """A cell as text; `mark` says how the best of a column stands out, and a star what is worse."""
     if cell.value is None:
         return "–"
     value = number_text(cell.value, head)
-    value = mark(value) if cell.best else f"{value}*" if cell.worse else value
+    value = mark(value) if cell.best else f"{value}{star}" if cell.worse else value
     return " ".join(filter(None, (value, interval_text(cell, head) if intervals else "")))
 
 
@@ -106,18 +106,13 @@ def _markdown(table: Table, intervals: bool) -> str:
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * len(table.heads)}"]
     for row in table.rows:
         cells = [
-            _escape_star(plain_cell(cell, head, intervals, "**{}**".format))
+            plain_cell(cell, head, intervals, "**{}**".format, r"\*")
             for cell, head in zip(row.cells, table.heads, strict=True)
         ]
         lines.append(f"| {' | '.join([escaped(row.name), *cells])} |")
     notes = "\n".join(f"- {escaped(note)}" for note in _notes(table, "bold is the best of each column; "))
     title = f"**{escaped(table.title)}**" if table.title else ""
     return "\n\n".join(filter(None, (title, "\n".join(lines), notes)))
-
-
-def _escape_star(cell: str) -> str:
-    """A cell of Markdown: the star of one that is worse is no emphasis."""
-    return cell if cell.startswith("**") else cell.replace("*", r"\*")
 
 
 def latex_text(text: str) -> str:
