@@ -16,7 +16,6 @@ from planner_eval.base.formats import formats_of
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.tables import MARKDOWN, TEXT
 from planner_eval.base.text import format_count
-from planner_eval.cli.drawing import ChartOptions
 from planner_eval.cli.options import (
     Scope,
     bundle_options,
@@ -26,7 +25,7 @@ from planner_eval.cli.options import (
     refuse_idle,
     split_setting,
 )
-from planner_eval.cli.output import Output, Threshold, say_missed
+from planner_eval.cli.output import Output, Threshold, emit, picture_format, picture_option, say_missed
 from planner_eval.cli.terminal import Target
 from planner_eval.cli.workers import PART_OPTIONS, Work
 from planner_eval.results.runs.run_file import open_run
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.report import SampleScore
     from planner_eval.benchmarks.score import Scored
     from planner_eval.cli.pairs import Systems
+    from planner_eval.results.drawing.charts import Chart
     from planner_eval.results.page.report import PageSettings
     from planner_eval.results.views.junit import Case
 
@@ -244,6 +244,52 @@ def _open_judge(published: BenchmarkOptions) -> Judge | None:
     return CountedJudge(
         open_judge(published.judge, base_url=published.judge_url, cache=cache, replay=published.replay)
     )
+
+
+# ----------------------------------------------------------------------
+# The options of charts that stand beside those of the papers, and writing one.
+class ChartOptions(NamedTuple):
+    """What chart is wanted.
+
+    Args:
+        plot: The file to draw it into; None for no chart.
+        figure: Which; the benchmark's first when None.
+        columns: Over how many columns of a paper, as text.
+    """
+
+    plot: str | None
+    figure: str | None
+    columns: str | None
+
+    @property
+    def applies(self) -> Scope:
+        """Its options help the one that names the file."""
+        return ("figure columns", self.plot is not None, "with --plot FILE")
+
+    def write(self, make: Callable[[], Chart]) -> Callable[[], None]:
+        """Make the chart, and say how it is written: what cannot be drawn is told before anything is."""
+        if self.plot is None:
+            return lambda: None
+        file, chart = self.plot, make()
+        columns = None if self.columns is None else int(self.columns)
+        drawn = chart.image(picture_format(file, "plot"), columns=columns)
+
+        def written() -> None:
+            emit(drawn, file)
+            note(f"{file}: {'; '.join([chart.name, *chart.notes])}")
+
+        return written
+
+
+chart_options = bundle_options(
+    "charted",
+    ChartOptions,
+    ChartOptions._fields,
+    picture_option("--plot", "plot", "Draw the benchmark's plots as in its paper (.svg, .png, .pdf)."),
+    option("--figure NAME", "With --plot: which one, e.g. nestful-6 (default: the benchmark's first)."),
+    option("--columns [1|2]", "With --plot: width in columns of a paper (default: 1 for one panel, else 2)."),
+)
+"""Add ``--plot``, ``--figure`` and ``--columns``; the command takes ``charted``, a `ChartOptions`."""
 
 
 # ----------------------------------------------------------------------

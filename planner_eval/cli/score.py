@@ -16,13 +16,14 @@ from planner_eval.cli.benchmarks import (
     OVERRIDDEN_OPTIONS,
     WORK_OPTION_NAMES,
     BenchmarkOptions,
+    ChartOptions,
     benchmark_options,
     benchmark_scopes,
+    chart_options,
     refuse_tsv,
     score_benchmark,
     write_stored_run,
 )
-from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.options import (
     as_command,
     format_condition,

@@ -11,13 +11,14 @@ import click
 import planner_eval as pe
 from planner_eval.cli.benchmarks import (
     BenchmarkOptions,
+    ChartOptions,
     benchmark_options,
+    chart_options,
     delay_garbage_collection,
     open_rules,
     refuse_idle_options,
     say_judge_failures,
 )
-from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.options import (
     as_command,
     cluster_option,
