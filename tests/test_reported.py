@@ -22,7 +22,7 @@ from planner_eval.results.findings import digests, findings_of
 from planner_eval.results.pair_sums import DiffSums
 from planner_eval.results.views import ci
 from planner_eval.results.views.compare import comparison_view
-from planner_eval.results.views.report import causes_text, report_view
+from planner_eval.results.views.report import report_view
 from planner_eval.results.views.rows import PATCH, RowSettings, format_row, rows_of_pairs
 from tests.conftest import ROOT, AsKept, tables
 
@@ -164,7 +164,7 @@ def causes(random: Random) -> Any:
     """What root causes cost."""
     (pred,), gold = records(random, 1)
     form = random.choice(("text", "md"))
-    return [form, causes_text(attribute(pe.evaluate(pred, gold)), MARKDOWN if form == "md" else TEXT)]
+    return [form, attribute(pe.evaluate(pred, gold)).text(MARKDOWN if form == "md" else TEXT)]
 
 
 def verdicts(random: Random) -> Any:
