@@ -101,13 +101,8 @@ def rows(random: Random) -> Any:
         lines.append(format_row(row, None, settings) if shown else "")
     first, second = DiffSums(policy, sums.data()), DiffSums(policy)
     second.extend(sums)
-    return [
-        [*settings],
-        [*rows_of_pairs(lines, settings, sums).write(settings.written)],
-        sums.said,
-        first.said,
-        second.report,
-    ]
+    written = [*rows_of_pairs(lines, settings, sums).write(settings.written)]
+    return [[*settings], written, sums.said, first.said, second.report]
 
 
 def findings(random: Random) -> Any:
