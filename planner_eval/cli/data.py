@@ -210,14 +210,10 @@ def _sample_json(sample: Any) -> str:
 def export(
     samples: str,
     to: str,
-    benchmark: str | None,
-    catalog: str | None,
-    dialect: str | None,
     shots: int | None,
-    limit: int | None,
     wanted: tuple[str, ...],
-    cache: str | None,
     output: str | None,
+    **options: Any,
 ) -> int:
     """Write samples as training records: the prompts of planeval predict, with gold as the answer.
 
@@ -229,10 +225,8 @@ def export(
     refuse_idle(("dialect shots", chat, "with --to chat-jsonl, whose answers are text"))
     from planner_eval.models.pipelines.demonstrations import ShotOptions
 
-    exported = pe.export_dataset(
-        samples, dialect=dialect, cache=cache, benchmark=benchmark, catalog=catalog, ids=wanted, limit=limit,
-        shots=None if shots is None else ShotOptions(shots), to=to,
-    )  # fmt: skip
+    demonstrations = None if shots is None else ShotOptions(shots)
+    exported = pe.export_dataset(samples, ids=wanted, shots=demonstrations, to=to, **options)
     unwritten: dict[str, list[str]] = {}
     lines = []
     for result in exported:

@@ -181,12 +181,10 @@ def duplicates_command(
     first: str,
     second: str | None,
     by: str | None,
-    query: str | None,
-    across: str | None,
-    examples: int,
     clusters: str | None,
     source: Input,
     output: Output,
+    **options: Any,
 ) -> int:
     """Find records with the same question, the same plan or both, word for word or up to values.
 
@@ -202,9 +200,12 @@ def duplicates_command(
     files = any(plans.file is not None for plans in sources)
     refuse_idle(("query", files, "to files: a data set has its own questions"))
     duplicates = pe.duplicates(
-        *sources, way=by, query=query, across=across, examples=examples,
-        reading=pe.Reading(dialect=source.dialect), progress=make_counter("plans"),
-    )  # fmt: skip
+        *sources,
+        way=by,
+        reading=pe.Reading(dialect=source.dialect),
+        progress=make_counter("plans"),
+        **options,
+    )
     if clusters is not None:
         emit((to_json(record) + "\n" for record in duplicates.clustered()), clusters, plain=True)
     output.emit_view(

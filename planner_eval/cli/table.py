@@ -50,15 +50,12 @@ def command(
     runs: tuple[str, ...],
     layout: str | None,
     by: str | None,
-    metrics: tuple[str, ...],
     gold: str | None,
-    common: bool,
     bare: bool,
-    cluster: str | None,
-    seed: int,
     published: BenchmarkOptions,
     charted: ChartOptions,
     output: Output,
+    **options: Any,
 ) -> int:
     """Make a table of runs: models × parts × figures, with intervals and the best of each column.
 
@@ -91,9 +88,8 @@ def command(
     with nullcontext(pe.BenchmarkRules()) if bench is None else open_rules(bench, published) as rules:
         draw = charted.write(lambda: pe.chart(named, charted.figure, gold=gold, rules=rules))
         result_table = pe.table(
-            named, gold=gold, rules=rules, metrics=metrics, by=() if by is None else (by,), cluster=cluster,
-            seed=seed, layout=layout, common=common,
-        )  # fmt: skip
+            named, gold=gold, rules=rules, by=() if by is None else (by,), layout=layout, **options
+        )
     from planner_eval.results.views.table import table_view
 
     output.emit_view(table_view(result_table, intervals=not bare))
