@@ -6,10 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner_eval.base.formats import DEFAULT, View, formats_of, shows
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.tables import Style, json_array
 from planner_eval.base.text import JsonObject, encodable, join_pieces, one_line, printable, to_json
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred, is_conversation, is_lookup
@@ -30,9 +31,6 @@ from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
 from planner_eval.results.views.junit import Case, outcome
-
-if TYPE_CHECKING:
-    from planner_eval.base.tables import Style
 
 # ----------------------------------------------------------------------
 # What a prediction that was cut off had got right before the cut, and whether it went round in a circle.
@@ -417,8 +415,6 @@ def rows_of_pairs(lines: Iterable[str], settings: RowSettings, sums: DiffSums) -
         settings: How they are told.
         sums: The sums over all of them.
     """
-    from planner_eval.base.tables import json_array
-
     lines, many = filter(None, lines), settings.many
     rows: Iterator[Any] = map(json.loads, lines)
 
