@@ -343,9 +343,7 @@ def conversation_data(
 
 
 def _message_data(message: Message, plan: Plan, positions: dict[str, int]) -> list[Any]:
-    most = MAX_LENGTHS[message.role]
-    more = len(message.text) - most
-    text = message.text if more <= 0 else f"{message.text[:most]} … {more:,} more characters cut"
+    text = cut_text(message.text, MAX_LENGTHS[message.role])
     data = [ROLE_NUMBERS[message.role], message.turn, text]
     calls = [plan.calls[position] for position in message.calls]
     if calls:

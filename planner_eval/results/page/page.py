@@ -304,9 +304,7 @@ class Packs:
             yield compress_data(b"[" + b",".join(columns) + b"]")
         for first in range(0, len(self.golds.places), PACK_SIZE):
             rows = [sheaf.at(offset)[1:3] for sheaf, offset in self.golds.places[first : first + PACK_SIZE]]
-            yield compress_data(
-                b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]"
-            )
+            yield compress_data(_join_columns(rows))
 
 
 _Head = tuple[int, IndexEntry, bytes]
@@ -317,7 +315,11 @@ def _columns(system: SystemIndex, sheaf: LineSpool, chunk: Sequence[int]) -> byt
     """The columns of some pairs as one JSON text."""
     nothing = [b"null"] * _COLUMN_COUNT
     rows = [sheaf.at(offset)[3:-1] if (offset := system.places[i]) >= 0 else nothing for i in chunk]
-    return b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]"
+    return _join_columns(rows)
+
+
+def _join_columns(rows: Iterable[Sequence[bytes]]) -> bytes:
+    return b"[[" + b"],[".join(map(b",".join, zip(*rows, strict=True))) + b"]]"
 
 
 def _join_heads(sheaves: Sequence[LineSpool]) -> Iterator[tuple[_Head | None, ...]]:
