@@ -24,7 +24,7 @@ from planner_eval.cli.options import (
     refuse_idle,
 )
 from planner_eval.cli.output import emit, file_option
-from planner_eval.cli.predict import PredictProgress, amount_text, parse_setting, resumable
+from planner_eval.cli.predict import PredictProgress, amount_text, parse_setting, resumable, tokens_text
 from planner_eval.cli.sources import CatalogOptions, catalog_options, isolation_options, request_options
 from planner_eval.cli.terminal import Target, make_counter
 from planner_eval.curation.make.skeletons import JSON_LIST_LAYOUTS, LAYOUTS, OWN_LAYOUT, PRESETS
@@ -114,10 +114,9 @@ class QuestionOptions(NamedTuple):
                 seen=progress.seen,
             )
         least = "at least " if progress.uncounted else ""
-        took = [f"{least}{progress.tokens[0]:,} tokens in and {progress.tokens[1]:,} out"]
-        took = took if any(progress.tokens) else []
-        took += [f"cost {least}{amount_text(progress.cost)}"] if progress.rates is not None else []
-        _say_questions(results, "; " * bool(took) + ", ".join(took))
+        took = tokens_text(progress.tokens, least)
+        took += f", cost {least}{amount_text(progress.cost)}" if progress.rates is not None else ""
+        _say_questions(results, took.replace(", ", "; ", 1))
         return results
 
 

@@ -89,7 +89,7 @@ class PredictProgress:
 
     def _words(self) -> None:
         least = "at least " if self.uncounted else ""
-        phrases = [f"{self.what}{_tokens_text(self.tokens, least)}"]
+        phrases = [f"{self.what}{tokens_text(self.tokens, least)}"]
         phrases += [f"cost {least}{self.cost:,.2f}"] if self.rates is not None else []
         now = time.monotonic()
         if waits := [w for w in self.waits if w[0] > now]:
@@ -104,7 +104,7 @@ class PredictProgress:
             self.counter.note(time.monotonic(), lambda: self.counter.said, **how)
 
 
-def _tokens_text(tokens: tuple[int, int], least: str) -> str:
+def tokens_text(tokens: tuple[int, int], least: str) -> str:
     """How many tokens were sent and received, to follow what was counted; "" for none."""
     return f", {least}{tokens[0]:,} tokens in and {tokens[1]:,} out" if any(tokens) else ""
 
@@ -150,7 +150,7 @@ def say_run(
     message = f"{format_count(totals.samples, 'sample')} asked with {pipeline}: {totals.answered:,} answered"
     message += "".join(f", {count:,} {code}" for code, count in totals.failed.items())
     least = "at least " if totals.uncounted else ""
-    message += f"; {format_count(totals.requests, 'request')}{_tokens_text(totals.tokens, least)}"
+    message += f"; {format_count(totals.requests, 'request')}{tokens_text(totals.tokens, least)}"
     message += f", cost {least}{amount_text(totals.cost)}" if totals.cost is not None else ""
     emit(f"{message}\n{os.path.join(folder, ROWS_FILE)}\n", None)
     if before := totals.samples - requested:
