@@ -187,7 +187,8 @@ def test_a_cost_that_is_there_and_no_number_is_unusable(fields: dict[str, Any], 
 def test_costs_that_do_not_count_are_told_by_score_compare_and_the_page(tmp_path: Path) -> None:
     rows = [{"id": n, "output": "f()", "gold": "f()", "cost": 1 - n} for n in range(4)]
     bad, good = (Path(jsonl(tmp_path / f"{name}.jsonl", rows[:n])) for name, n in (("bad", 4), ("good", 2)))
-    sentence = "2 records with a recorded cost that is negative or no number: such costs do not count"
+    costs = "with a recorded cost that is negative, no number or not counted"
+    sentence = f"2 records {costs}: such costs do not count"
     assert f"\n{sentence}\n" in planeval("score", bad, bad).stdout
     for form, mark in (("text", ""), ("md", "- ")):
         shown = planeval("compare", bad, good, "--gold", bad, "--format", form).stdout.splitlines()

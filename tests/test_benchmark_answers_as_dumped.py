@@ -15,17 +15,20 @@ from tests.inside import planeval
 SAMPLES = ROOT / "data" / "samples"
 
 
-def figures(name: str, change: Callable[[Any], Any], folder: Path) -> dict[str, str]:
-    """The corrected scores of the bundled answers, each changed."""
-    field = "output" if name == "functionchat" else "prediction"
+def figures(
+    name: str, change: Callable[[Any], Any], folder: Path, variant: str = "corrected"
+) -> dict[str, str]:
+    """The scores of the bundled answers, each changed."""
+    fields = {"functionchat": "output", "bfcl": "result", "nestful": "generated_text"}
+    field, key = fields.get(name, "prediction"), "sample_id" if name == "nestful" else "id"
     lines = (SAMPLES / "answers" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    changed = [{"id": one["id"], field: change(one[field])} for one in map(json.loads, lines)]
+    changed = [{key: one[key], field: change(one[field])} for one in map(json.loads, lines)]
     answers = folder / "answers.jsonl"
     answers.write_text("".join(json.dumps(one) + "\n" for one in changed), encoding="utf-8")
-    given = (str(answers), str(SAMPLES / name), "--benchmark", name, "--corrected", "--format", "csv")
+    given = (str(answers), str(SAMPLES / name), "--benchmark", name, f"--{variant}", "--format", "csv")
     done = planeval("score", *given)
     assert done.returncode == 0, done.stderr
-    return {row["figure"]: row["corrected"] for row in csv.DictReader(io.StringIO(done.stdout))}
+    return {row["figure"]: row[variant] for row in csv.DictReader(io.StringIO(done.stdout))}
 
 
 DRAFTS = {
@@ -69,3 +72,28 @@ def test_a_providers_message_is_the_turn(tmp_path: Path) -> None:
     assert float(plain["singlecall total_pass_rate"]) == 0.5
     for form in ("anthropic", "legacy", "responses", "gemini", "completion"):
         assert figures("functionchat", lambda one, form=form: dumped(form, one), tmp_path) == plain, form
+
+
+@pytest.mark.parametrize("name", ["appbench", "callnavi", "nestful"])
+def test_a_message_of_words_is_its_words(name: str, tmp_path: Path) -> None:
+    plain = figures(name, lambda text: text, tmp_path, "official")
+    spoken = figures(name, lambda text: {"role": "assistant", "content": text}, tmp_path, "official")
+    assert spoken == plain
+
+
+def as_message(result: Any) -> Any:
+    """An answer of BFCL's as a message of OpenAI's; of several turns as a conversation."""
+    if isinstance(result, list) and result and all(isinstance(turn, list) for turn in result):
+        turns = [[{"role": "user", "content": "?"}, *map(as_message, turn)] for turn in result]
+        return [message for turn in turns for message in turn]
+    if isinstance(result, str):
+        return {"role": "assistant", "content": result}
+    calls = [{"name": name, "arguments": given} for call in result for name, given in call.items()]
+    listed = [{"type": "function", "function": call} for call in calls]
+    return {"role": "assistant", "content": None, "tool_calls": listed}
+
+
+def test_messages_are_scored_as_bfcls_runner_leaves_them(tmp_path: Path) -> None:
+    plain = figures("bfcl", lambda result: result, tmp_path, "official")
+    assert figures("bfcl", as_message, tmp_path, "official") == plain
+    assert {"0.0", "1.0"} <= set(plain.values())

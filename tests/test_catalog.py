@@ -18,7 +18,7 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.formats import FORMATS, WRITABLE, as_catalog, catalog_to_data, read_catalog_file
 from planner_eval.catalogs.json_schema.types import schema_of, type_of
-from planner_eval.catalogs.standard_formats import type_of_words
+from planner_eval.catalogs.type_words import type_of_words
 from planner_eval.catalogs.value_errors import find_problem, is_compatible
 from planner_eval.catalogs.writers import losses, renamed_tools, written_names
 from tests.conftest import ROOT, examples, tabled, tables

@@ -87,6 +87,7 @@ def shapes(n: int, pred: list[Call], gold: list[Call]) -> dict[str, dict[str, An
     observed = listed(pred, arguments="input", type="TOOL")
     generated = {"type": "GENERATION", "name": "llm", "output": {"tool_calls": listed(pred)}}
     chains = [{"run_type": "chain", "name": "tools", "child_runs": [run]} for run in spans(n, pred)]
+    last = {"thought": "done", "tool_name": "finish", "tool_args": {}, "observation": "Completed."}
     old = {"query": "Plan it", "expected_tool_use": listed(gold, "tool_name", "tool_input")}
     asked = {"test_id": n, "task": "Plan it", "api": [{"api_name": "weather", "parameters": {}}]}
     tests = {**ids, "testIdx": n, "promptIdx": 0, "response": {"output": listed(pred)}}
@@ -129,6 +130,9 @@ def shapes(n: int, pred: list[Call], gold: list[Call]) -> dict[str, dict[str, An
                                "outputs": {"tool_calls": listed(gold)}},
         "xlam": {**ids, "query": "Plan it", "answers": json.dumps(listed(gold)), "tools": "[]"},
         "vercel-steps": {"steps": [{"toolCalls": listed(pred, "toolName", "args", type="tool-call")}]},
+        "dspy-react": {"question": "Plan it", "answer": "Done.", "trajectory": {
+            f"{key}_{i}": value for i, call in enumerate([*listed(pred, "tool_name", "tool_args"), last])
+            for key, value in call.items()}},
         "nestools": {**asked, "call": listed(gold, "api_name", "parameters", responses=[])},
     }  # fmt: skip
 

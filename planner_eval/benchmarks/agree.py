@@ -157,15 +157,15 @@ def recorded_verdicts(source: Any, policy: AnyPolicy = DEFAULT_POLICY) -> tuple[
             f"{name}: no record has a verdict (yes, no or a number from 0 to 1) in a field "
             f"{', '.join(RECORDED_FIELDS)}; pass a second file of verdicts"
         )
-    ours, recorded = [], []
+    own_verdicts, recorded = [], []
     for row in rows:
         judged = row.state in JUDGED_STATES
-        ours.append(Verdict(row.id, ("no", "yes")[row.state == "same"] if judged else None))
+        own_verdicts.append(Verdict(row.id, ("no", "yes")[row.state == "same"] if judged else None))
         verdict = None if row.verdict is None else ("no", "yes")[row.verdict.value >= RIGHT_FROM]
         recorded.append(Verdict(row.id, verdict))
     field = next(row.verdict.field for row in rows if row.verdict)
     return (
-        Verdicts(RECORDED_NAMES[0], tuple(ours), f"policy {policy_of(policy).name}"),
+        Verdicts(RECORDED_NAMES[0], tuple(own_verdicts), f"policy {policy_of(policy).name}"),
         Verdicts(f"{RECORDED_NAMES[1]} {field}", tuple(recorded), f'field "{field}"'),
     )
 

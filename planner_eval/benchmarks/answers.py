@@ -10,6 +10,7 @@ from planner_eval.base.errors import AnswerError, DatasetError, InputError, Pair
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, Benchmark
 from planner_eval.benchmarks.datasets.published import Sample, dataset_folder, published_datasets, read
+from planner_eval.benchmarks.messages import message_text, runner_content
 from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.reading.files.fields import value_at
 from planner_eval.reading.files.files import read_path
@@ -118,8 +119,8 @@ def read_answers(
     if not file.many and file.records[0].source == "":
         raise InputError(f"{file.name} is empty: there are no answers")
     if repetition is not None:
-        kept = (record for record in file.records if (record.fields.get("repetition") or 0) == repetition)
-        file = file._replace(records=tuple(kept))
+        records = (record for record in file.records if (record.fields.get("repetition") or 0) == repetition)
+        file = file._replace(records=tuple(records))
     many = has_trials or text_field is not None or file.content == "outputs"
     answers = (
         answer
@@ -151,7 +152,7 @@ def read_answer_file(
 def _as_written(file: PlanFile, texts_of: Callable[[Sequence[Any], Sequence[Any]], list[str]]) -> PlanFile:
     """The file with its answers as it holds them: a plan has of turns but the calls, of a failure nothing."""
     written = [
-        value_at(record.fields, file.content)
+        _written_content(record, file.content)
         if record.error is None or isinstance(record.error, AnswerError)
         else None
         for record in file.records
@@ -168,6 +169,12 @@ def _as_written(file: PlanFile, texts_of: Callable[[Sequence[Any], Sequence[Any]
             for record, content in zip(file.records, written, strict=True)
         )
     )
+
+
+def _written_content(record: Record, field: str | None) -> Any:
+    """What a record's field holds, or the record itself; messages as BFCL's runner leaves them."""
+    content = value_at(record.fields, field)
+    return runner_content(content if isinstance(content, (str, list)) else record.source)
 
 
 def answers_of(
@@ -209,6 +216,8 @@ def _answer_text(content: Any, benchmark: Benchmark, fields: Mapping[str, Any]) 
     extra_fields = {name: fields[name] for name in benchmark.answer_beside if fields.get(name) is not None}
     if extra_fields and isinstance(content, str):
         content = {"text": content, **extra_fields}
+    if not isinstance(content, str) and not benchmark.reads_messages:
+        content = message_text(content)
     return content if isinstance(content, str) else benchmark.answer_text(content)
 
 

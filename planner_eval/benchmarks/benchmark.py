@@ -151,6 +151,7 @@ class Benchmark(NamedTuple):
         answer_text: A structured answer as the text that the scorer reads.
         answer_beside: Fields of an answer's record that say more of it; `answer_text` gets them, and the
             answer as ``text``, where an answer in words has one of them beside it.
+        reads_messages: Its scorers take messages themselves; those of others get a message's words.
         catalog: Reads its tools, from decoded JSON and a name, where :mod:`planner_eval.catalogs` does not
             know their format.
         read_results: Reads a path that is its own runner's folder of results, or a file in there; gives None
@@ -194,6 +195,7 @@ class Benchmark(NamedTuple):
     gold_beside: Mapping[str, str] = {}
     answer_text: Callable[[Any], str] = as_json
     answer_beside: tuple[str, ...] = ()
+    reads_messages: bool = False
     catalog: Callable[[Any, str], Catalog] | None = None
     read_results: Callable[[str], PlanFile | None] | None = None
     explain: Callable[..., Iterator[Explanation]] | None = None

@@ -29,14 +29,14 @@ def format_without_doubts(
     """
     read = read_gold_doubts(doubts)
     samples = [row.id for row in next(iter(scored.reports.values())).rows]
-    others = [name for name in samples if name not in read.records]
+    unanswered = [name for name in samples if name not in read.records]
     unknown = read.unknown(samples)
-    if not others:
+    if not unanswered:
         raise InputError(f"{read.name}: gold is doubtful in all {len(samples)} samples: no score is left")
-    rest = score(others)
+    undoubted_score = score(unanswered)
     rows = []
     for variant, report in scored.reports.items():
-        values = {figure.name: figure.value for figure in rest.reports[variant].figures}
+        values = {figure.name: figure.value for figure in undoubted_score.reports[variant].figures}
         for figure in report.figures:
             other = values.get(figure.name)
             rows.append(
@@ -48,7 +48,7 @@ def format_without_doubts(
                     "difference": _difference(figure.value, other),
                 }
             )
-    head = read.message(len(samples) - len(others), len(samples), len(unknown))
+    head = read.message(len(samples) - len(unanswered), len(samples), len(unknown))
     return f"\n\n{style.join([head, style.table(rows)])}"
 
 

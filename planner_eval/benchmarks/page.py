@@ -153,7 +153,9 @@ def _figure_text(value: Any) -> str:
 
 def _note(text: str, scored: Scored) -> str:
     """A figure's note without what is said of all figures, which stands below the table."""
-    return "; ".join(part for part in text.split("; ") if part not in scored.benchmark.difference.split("; "))
+    return "; ".join(
+        remark for remark in text.split("; ") if remark not in scored.benchmark.difference.split("; ")
+    )
 
 
 def _figure_names(scored: Scored) -> list[str]:
@@ -282,13 +284,13 @@ def _cut_section(section: Mapping[str, Any], most: int) -> Mapping[str, Any]:
 
 def _cut_lines(lines: Sequence[Sequence[str]], most: int) -> list[Sequence[str]]:
     """The first lines, up to so many characters."""
-    shown: list[Sequence[str]] = []
+    cut_lines: list[Sequence[str]] = []
     for line in lines:
         most -= sum(map(len, line))
-        if most < 0 and shown:
+        if most < 0 and cut_lines:
             break
-        shown.append(line)
-    return shown
+        cut_lines.append(line)
+    return cut_lines
 
 
 def _state(rows: Mapping[str, SampleScore]) -> str:
@@ -304,23 +306,25 @@ def _pair(
 ) -> Pair:
     """A record with its plans, what differs between them, and what it can be chosen by."""
     error = next((row.error.split("\n")[0] for row in rows if row.error), "")
-    told = STATES[state] if state == "unanswered" else error
+    reason = STATES[state] if state == "unanswered" else error
     fields = {CATEGORY: category} if category else {}
     fields |= explanation.fields or ({"error": error.split(":")[0]} if error else {})
     fields |= _text_figures(rows)
     pred, gold = explanation.pred, explanation.gold
     difference = diff(pred, gold) if pred is not None and gold is not None else None
     pair = Pair(Row(name, state, difference, pred, gold), fields)
-    told = told or next((edit.message for edit in pair.edits), STATES[state])
-    return pair._replace(first="" if state == "right" else told)
+    reason = reason or next((edit.message for edit in pair.edits), STATES[state])
+    return pair._replace(first="" if state == "right" else reason)
 
 
 def _text_figures(rows: Sequence[SampleScore]) -> dict[str, str]:
     """The figures of a record that are words and stand in the last column alone, e.g. a reason."""
-    *others, last = rows
-    names = {figure.name for row in others for figure in row.figures}
+    *earlier_rows, last = rows
+    names = {figure.name for row in earlier_rows for figure in row.figures}
     return {
-        f.name: f.value for f in last.figures if isinstance(f.value, str) and others and f.name not in names
+        f.name: f.value
+        for f in last.figures
+        if isinstance(f.value, str) and earlier_rows and f.name not in names
     }
 
 
@@ -357,8 +361,8 @@ def _explain_plans(records: Iterable[tuple[Any, str]]) -> Iterator[Explanation]:
         pred = _plan_or_none(lambda text=text: parse(text, repair=True))
         sections = []
         if gold is None and sample.gold not in (None, "", [], {}):
-            wanted = sample.gold if isinstance(sample.gold, str) else as_json(sample.gold)
-            sections.append({"title": "Expected", "text": wanted})
+            gold_text = sample.gold if isinstance(sample.gold, str) else as_json(sample.gold)
+            sections.append({"title": "Expected", "text": gold_text})
         yield Explanation(pred, gold, sections=sections, reply=None)
 
 

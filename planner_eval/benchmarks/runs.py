@@ -224,9 +224,9 @@ def score_run_again(run: StoredRun) -> StoredScores:
         InputError: it is not done; its files are not there, or were changed; or this version scores them
             otherwise than the one that wrote the run.
     """
-    kept, pred = read_stored_benchmark(run)
+    stored, pred = read_stored_benchmark(run)
     path, about = run.path, run.about
-    gold, bench, fields = about["gold"], kept.benchmark, about.get("fields") or {}
+    gold, bench, fields = about["gold"], stored.benchmark, about.get("fields") or {}
     reading = Reading(
         id_field=fields.get("id"), text_field=fields.get("text"), by=about["by"], cache=about["cache"]
     )
@@ -242,12 +242,12 @@ def score_run_again(run: StoredRun) -> StoredScores:
         raise InputError(
             f"{path} was made from other files: {difference}; repeat the run's command in another folder"
         )
-    rules = BenchmarkRules([*kept.reports], settings=kept.options)
+    rules = BenchmarkRules([*stored.reports], settings=stored.options)
     scored = score_file(pred, gold, bench.name, reading=reading, rules=rules)
     for variant, report in scored.reports.items():
         changed = [
             (new or old).name
-            for new, old in zip_longest(report.figures, kept.reports[variant].figures)
+            for new, old in zip_longest(report.figures, stored.reports[variant].figures)
             if new is None or old is None or not is_same_figure(new, old)
         ]
         if changed:

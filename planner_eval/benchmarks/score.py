@@ -325,9 +325,9 @@ def _trial_blocks(scored: Scored, style: Style) -> Iterator[str]:
     from planner_eval.results.trials import trial_blocks
 
     blocks = {variant: trial_blocks(report, style, "right") for variant, report in scored.trials.items()}
-    alike = len({*map(tuple, blocks.values())}) == 1
-    for variant, texts in [*blocks.items()][: 1 if alike else None]:
-        yield "\n\n".join(texts if alike else [f"{variant}:", *texts])
+    is_complete = len({*map(tuple, blocks.values())}) == 1
+    for variant, texts in [*blocks.items()][: 1 if is_complete else None]:
+        yield "\n\n".join(texts if is_complete else [f"{variant}:", *texts])
     if scored.spent is not None and (rows := cost_rows(scored.spent)):
         yield style.table(rows)
 

@@ -68,10 +68,10 @@ def sum_turns(rows: Iterable[SampleScore]) -> ConversationSums:
     for items in dialogs.values():
         wrong_turns = tuple(sorted(number for number, right, is_open in items if not right and not is_open))
         undecided = min((number for number, _, is_open in items if is_open), default=None)
-        known = undecided is None or not wrong_turns or wrong_turns[0] < undecided
+        is_decided = undecided is None or not wrong_turns or wrong_turns[0] < undecided
         if len(items) > 1:
             comparison = TurnComparison("turn", len(items), wrong_turns)
-            sums.add_turns(comparison, same=all(right for _, right, _ in items), known=known)
+            sums.add_turns(comparison, same=all(right for _, right, _ in items), known=is_decided)
     return sums
 
 

@@ -17,7 +17,8 @@ from planner_eval.base.json_files import decode_field
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type, union
 from planner_eval.catalogs.json_schema.keywords import refuse_misplaced
 from planner_eval.catalogs.json_schema.types import make_self_contained, resolve_reference, type_of
-from planner_eval.catalogs.standard_formats import ToolData, read_tools, schema_from_words, type_of_words
+from planner_eval.catalogs.standard_formats import ToolData, read_tools, schema_from_words
+from planner_eval.catalogs.type_words import type_of_words
 
 # ----------------------------------------------------------------------
 # The catalog formats of the benchmarks, and of TaskBench.

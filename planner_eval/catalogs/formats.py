@@ -343,6 +343,6 @@ def read_catalog(source: Any, format: str | None = None) -> Catalog:
     """
     sources = list(source) if isinstance(source, (list, tuple)) else [source]
     if sources and all(isinstance(item, (str, os.PathLike)) for item in sources):
-        first, *others = (read_catalog_file(os.fspath(path), format) for path in sources)
-        return sum(others, first)
+        first, *later_catalogs = (read_catalog_file(os.fspath(path), format) for path in sources)
+        return sum(later_catalogs, first)
     return as_catalog(sources if isinstance(source, tuple) else source, format)

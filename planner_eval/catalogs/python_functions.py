@@ -23,7 +23,7 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.json_schema.keywords import make_validator
 from planner_eval.catalogs.json_schema.types import object_schema, schema_of, type_of
-from planner_eval.catalogs.standard_formats import type_of_annotation
+from planner_eval.catalogs.type_words import type_of_annotation
 
 _EMPTY = inspect.Parameter.empty
 _KNOWN_MODULES = (

@@ -162,10 +162,12 @@ class Diff:
         matching = self.matching
         if matching is None or (matching.policy is DEFAULT_POLICY and matching.terms is NO_TERMS):
             return set()
-        places = [pair for edit in self.edits for pair in edit.places]
-        wrong = {(gold.call, gold.argument) for _, gold in places if gold}
+        call_pairs = [pair for edit in self.edits for pair in edit.places]
+        wrong = {(gold.call, gold.argument) for _, gold in call_pairs if gold}
         wrong |= {
-            (to_gold.get(pred.call), pred.argument) for pred, _ in places if pred and pred.call is not None
+            (to_gold.get(pred.call), pred.argument)
+            for pred, _ in call_pairs
+            if pred and pred.call is not None
         }
         arguments = (
             (gold, name)

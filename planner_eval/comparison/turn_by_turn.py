@@ -44,28 +44,30 @@ def compare_turns(
     count = max([*numbers, *(most if unit == "turn" else ())], default=0)
     if count < 2:
         return None
-    places = _Turns(diff, pred, gold, count)
-    spans = [places.span(edit) for edit in diff.edits]
+    turns = _Turns(diff, pred, gold, count)
+    spans = [turns.span(edit) for edit in diff.edits]
     turn_of = [span[0] if span is not None and span[0] == span[1] else None for span in spans]
     wrong = sorted({turn for turn in turn_of if turn})
     earliest = min((span[0] for span in spans if span is not None and span[0] < span[1]), default=count)
     late = 0
     if pred and gold:
-        touched = {place.call for edit in diff.edits for place, _ in edit.places if place is not None}
+        touched = {
+            location.call for edit in diff.edits for location, _ in edit.places if location is not None
+        }
         late = sum(pred.get(p) != gold.get(g) for p, g in diff.alignment.pairs if p not in touched)
     if not wrong or earliest < wrong[0]:
         return TurnComparison(unit, count, late=late)
     first = wrong[0]
-    news = places.find_news(turn_of, first, messages[0], plans[0])
+    news = turns.find_news(turn_of, first, messages[0], plans[0])
     by_turn = {
         turn: [edit for edit, t in zip(diff.edits, turn_of, strict=True) if t == turn] for turn in wrong
     }
     follow, form = (
         tuple(turn for turn in wrong[1:] if all(map(is_of_kind, by_turn[turn])))
-        for is_of_kind in (lambda edit: places.follows(edit, turn_of, first, news), find_form_difference)
+        for is_of_kind in (lambda edit: turns.follows(edit, turn_of, first, news), find_form_difference)
     )
-    asked = _asked(messages, first) if unit == "turn" else ""
-    return TurnComparison(unit, count, tuple(wrong), follow, late, asked, form)
+    request = _asked(messages, first) if unit == "turn" else ""
+    return TurnComparison(unit, count, tuple(wrong), follow, late, request, form)
 
 
 def _asked(messages: Sequence[Sequence[Message]], turn: int) -> str:
@@ -101,7 +103,7 @@ class _Turns:
 
     def span(self, edit: Edit) -> tuple[int, int] | None:
         """The first and the last turn that an edit may belong to; None where nothing says it (the answer)."""
-        pred_call, gold_call = (place and place.call for place in (edit.pred, edit.gold))
+        pred_call, gold_call = (location and location.call for location in (edit.pred, edit.gold))
         for turns, call in ((self.gold, gold_call), (self.pred, pred_call)):
             if turns is not None and call is not None:
                 turn = turns.get(call)
@@ -115,9 +117,9 @@ class _Turns:
 
     def _around(self, call: int, turns: Mapping[int, int | None]) -> tuple[int, int]:
         """Between which turns of the other plan a call without a partner stands, by its neighbours."""
-        known = [(position, turn) for position, turn in sorted(turns.items()) if turn is not None]
-        before = [turn for position, turn in known if position < call]
-        after = [turn for position, turn in known if position > call]
+        turns_by_position = [(position, turn) for position, turn in sorted(turns.items()) if turn is not None]
+        before = [turn for position, turn in turns_by_position if position < call]
+        after = [turn for position, turn in turns_by_position if position > call]
         first, last = before[-1] if before else 1, after[0] if after else self.count
         return min(first, last), max(first, last)
 
@@ -130,9 +132,9 @@ class _Turns:
             if turn_of[cause] == first:
                 return True
             cause = self.diff.edits[cause].cause
-        answers, known = news
+        answers, earlier_texts = news
         texts = [leaf for _, leaf in leaves(edit.pred_value) if isinstance(leaf, str)]
-        traced = [text for text in texts if len(text) >= _MIN_TRACED_LENGTH and text not in known]
+        traced = [text for text in texts if len(text) >= _MIN_TRACED_LENGTH and text not in earlier_texts]
         return any(text in answer for text in traced for answer in answers)
 
     def find_news(
@@ -147,5 +149,5 @@ class _Turns:
         calls = [self.diff.pred.calls[position] for position in sorted(wrong)]
         ids = {call.id for call in calls}
         earlier = takewhile(lambda m: ids.isdisjoint(plan.calls[i].id for i in m.calls), messages)
-        known = [*(message.text for message in earlier), *(repr(call.arguments) for call in calls)]
-        return [repr(call.result) for call in calls if call.has_result], "\n".join(known)
+        earlier_texts = [*(message.text for message in earlier), *(repr(call.arguments) for call in calls)]
+        return [repr(call.result) for call in calls if call.has_result], "\n".join(earlier_texts)

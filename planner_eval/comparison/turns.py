@@ -91,10 +91,10 @@ def turns_text(turns: TurnComparison) -> str:
         late = f"{format_count(turns.late, 'right call')} made in a different {unit} than in gold"
     if turns.first is None:
         return late
-    asked = f' ("{turns.asked}")' if turns.asked else ""
+    quoted_request = f' ("{turns.asked}")' if turns.asked else ""
     alone = [turn for turn in turns.wrong[1:] if turn not in (*turns.follow, *turns.form)]
     clauses = [
-        f"first wrong {unit}: {_first_of_all(turns)}{asked}",
+        f"first wrong {unit}: {_first_of_all(turns)}{quoted_request}",
         _clause(unit, turns.follow, ("follows from it", "follow from it")),
         _clause(unit, alone, ("is wrong on its own", "are wrong on their own")),
         _clause(unit, turns.form, ("differs in form alone", "differ in form alone")),

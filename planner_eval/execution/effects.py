@@ -253,8 +253,10 @@ def _described_only(plan: Plan, trace: Trace) -> str:
     results = [(f"{name} of the answer", value) for name, value in trace.answer or ()] or [
         (f"{call.id} ({call.tool})", call.value) for call in map(trace.calls.__getitem__, sink_calls(plan))
     ]
-    told = [(f"{name} gives", value) for name, value in results] + [("the tools' state holds", trace.state)]
-    for what, holder in told:
+    described = [(f"{name} gives", value) for name, value in results] + [
+        ("the tools' state holds", trace.state)
+    ]
+    for what, holder in described:
         for value in _opaque_values(holder):
             if value.is_cut or value.is_type_only:
                 return f"{what} {value.text}"

@@ -116,9 +116,9 @@ def layout_of(
         for column in table_layout.columns
     )
     scored_with = [source.run.settings for source in sources.values()]
-    alike = scored_with.count(scored_with[0]) == len(scored_with)
+    are_alike = scored_with.count(scored_with[0]) == len(scored_with)
     return with_settings(
-        table_layout._replace(columns=tuple(columns), note=note), scored_with[0] if alike else {}
+        table_layout._replace(columns=tuple(columns), note=note), scored_with[0] if are_alike else {}
     )
 
 
@@ -217,13 +217,15 @@ def table(  # noqa: PLR0913 - the options of a public function
     if form is None:
         _refuse_of_benchmark(layout, settings)
         of_trials = tuple(name for name in metrics if trial_figure(name) is not None)
-        others = [name for name in metrics if name not in of_trials]
-        chosen_metrics = choose_metrics(others or (("exact",) if of_trials else _usual_metrics(all_runs)))
+        other_metrics = [name for name in metrics if name not in of_trials]
+        chosen_metrics = choose_metrics(
+            other_metrics or (("exact",) if of_trials else _usual_metrics(all_runs))
+        )
         sources = {r.path: _own_source(r, named_gold, chosen_metrics, key, cluster) for r in all_runs}
         if not metrics and (most := min(s.trials for s in sources.values() if isinstance(s, OwnSource))) > 1:
             of_trials = (f"pass^{most}",)
-        shown = (*(chosen_metrics if others or not metrics else ()), *of_trials)
-        chosen = _own_layout(shown, key, sort_values(key_values(sources, key)))
+        shown_metrics = (*(chosen_metrics if other_metrics or not metrics else ()), *of_trials)
+        chosen = _own_layout(shown_metrics, key, sort_values(key_values(sources, key)))
     else:
         rules = rules._replace(judge=rules.judge and RememberingJudge(rules.judge))
         scored = {r.path: BenchmarkSource(r, benchmark(form), rules, named_gold) for r in all_runs}

@@ -115,12 +115,12 @@ def _role_of(heard: Heard) -> str:
     if heard.who not in _USER_ROLES:
         return "system"
     content = heard.message.get("content", heard.message.get("parts"))
-    answered = isinstance(content, list) and any(_is_tool_answer(part) for part in content)
+    answered = isinstance(content, list) and any(_is_tool_answer(item) for item in content)
     return "tool" if answered and not any(text.strip() for text in texts_of(content)) else "user"
 
 
-def _is_tool_answer(part: Any) -> bool:
-    return isinstance(part, Mapping) and not _ANSWER_KEYS.isdisjoint(part)
+def _is_tool_answer(item: Any) -> bool:
+    return isinstance(item, Mapping) and not _ANSWER_KEYS.isdisjoint(item)
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
@@ -128,7 +128,7 @@ def _text_of(message: Mapping[str, Any]) -> str:
         (message[key] for key in ("content", "parts", "output", "value") if message.get(key) is not None), ""
     )
     if isinstance(content, list) and content and all(map(_is_tool_answer, content)):
-        content = [part.get("content", part) for part in content]
+        content = [item.get("content", item) for item in content]
         content = unwrap_single(content)
     words = "\n".join(texts_of(content))
     if words or isinstance(content, str):
@@ -187,8 +187,8 @@ def find_lanes(record: Record, plan: Plan) -> Lanes:
             words[message.turn] = f"{words.get(message.turn, '')} {message.text}"
     titles = {turn: f"turn {turn}" for turn in set(turns.values())}
     for turn in titles:
-        said = shorten(" ".join(words.get(turn, "").split()), _MAX_TITLE_LENGTH)
-        titles[turn] += f": {said}" if said else ""
+        title = shorten(" ".join(words.get(turn, "").split()), _MAX_TITLE_LENGTH)
+        titles[turn] += f": {title}" if title else ""
     return Lanes(tuple(turns[position] for position in range(len(plan.calls))), titles)
 
 
@@ -244,13 +244,13 @@ def find_conversation_findings(
     >>> [found.code for found in find_conversation_findings(parse(talk), talk, ["cancel"])]
     ['trace.ungrounded_argument']
     """
-    said, known = _said_before_calls(data), _plain(documented)
-    if len(said) != len(plan.calls):
+    grounds, documented_words = _said_before_calls(data), _plain(documented)
+    if len(grounds) != len(plan.calls):
         return
-    for position, (call, before) in enumerate(zip(plan.calls, said, strict=True)):
+    for position, (call, before) in enumerate(zip(plan.calls, grounds, strict=True)):
         for name, value in call.arguments:
             for _, leaf in leaves(value):
-                if isinstance(leaf, str) and not _is_grounded(leaf, known + before.grounds):
+                if isinstance(leaf, str) and not _is_grounded(leaf, documented_words + before.grounds):
                     message = (
                         f"{name}: no earlier message or tool output contains {shorten(leaf, 60)!r}; "
                         "look it up, or ask the user"
@@ -278,8 +278,8 @@ def _has_agreed(tool: str, before: _Said) -> bool:
     refused = _REFUSAL.search(words) is not None
     sentences = [sentence for sentence in re.findall(r"[^.!?\n]+[.!?]*", words) if len(sentence.split()) > 2]
     if sentences and all(sentence.rstrip().endswith("?") for sentence in sentences):
-        parts = [part for part in _NAME_PARTS.split(tool) if len(part) >= MIN_WORD_LENGTH]
-        return not refused and any(part.lower() in words.lower() for part in parts)
+        words_of_name = [word for word in _NAME_PARTS.split(tool) if len(word) >= MIN_WORD_LENGTH]
+        return not refused and any(word.lower() in words.lower() for word in words_of_name)
     return not (refused and len(words.split()) <= _MAX_REFUSAL_WORDS)
 
 
@@ -320,12 +320,12 @@ def _said_before_calls(data: Any) -> list[_Said]:
     grounds: list[str] = []
     unanswered: list[str] = []
     user: str | None = None
-    said: list[_Said] = []
+    grounds_of_calls: list[_Said] = []
     for message in messages:
         words = _words(message.get("content"))
         if message["role"] == "assistant":
             calls = message.get("tool_calls") or ()
-            said += [_Said("".join(grounds), user)] * len(calls)
+            grounds_of_calls += [_Said("".join(grounds), user)] * len(calls)
             unanswered.append(_plain(words))
             continue
         if message["role"] == "user":
@@ -333,7 +333,7 @@ def _said_before_calls(data: Any) -> list[_Said]:
             grounds += unanswered
             unanswered = []
         grounds.append(_plain(words))
-    return said
+    return grounds_of_calls
 
 
 def _words(content: Any) -> str:

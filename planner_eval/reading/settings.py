@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import FLAG, NAME, PATH, InputError, expect, expect_or_none
-from planner_eval.reading.dialects.read import TurnChoice
+from planner_eval.reading.dialects.dialect import TurnChoice
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import PAIRING_KEYS
 from planner_eval.reading.files.record import DEFAULT_STORE, Store

@@ -183,7 +183,9 @@ def cost_lines(sums: ConversationSums) -> list[str]:
     if (unusable := sums.costs.get(UNUSABLE)) is None:
         return []
     records = format_count(unusable.records, "record")
-    return [f"{records} with a recorded cost that is negative or no number: such costs do not count"]
+    return [
+        f"{records} with a recorded cost that is negative, no number or not counted: such costs do not count"
+    ]
 
 
 def turn_lines(sums: ConversationSums, right_text: str = "the same as gold") -> Iterator[str]:

@@ -245,7 +245,7 @@ def used_apis(records: Records) -> list[dict[str, Any]]:
     Args:
         records: Samples with the text that a model answered.
     """
-    gold, answers, both = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    gold, answers, shared = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for sample, text in records:
         plan = _read_gold_plan(sample)
         if plan is not None:
@@ -255,10 +255,10 @@ def used_apis(records: Records) -> list[dict[str, Any]]:
             )
             gold.update(gold_calls)
             answers.update(answer_calls)
-            both.update(gold_calls & answer_calls)
+            shared.update(gold_calls & answer_calls)
     rows: list[dict[str, Any]] = [
         {"app": app, "API": name, "gold": gold[app, name]}
-        | {"answers": answers[app, name], "both": both[app, name]}
+        | {"answers": answers[app, name], "both": shared[app, name]}
         for app, name in sorted(gold)
     ]
     unlisted = sum(times for key, times in answers.items() if key not in gold)

@@ -94,12 +94,12 @@ def _correct_relevance(sample: Sample, answer: WrittenAnswer, verdict: Verdict) 
     embedded = False
     if calls is None and not answer.calls:
         offered = _offered_names(sample)
-        found = (
+        call_lists = (
             c
             for c in _embedded_calls(answer, "python")
             if all(name in offered for call in c for name in call)
         )
-        calls = next(found, None)
+        calls = next(call_lists, None)
         embedded = calls is not None
     if not calls:
         return verdict, ""
@@ -137,8 +137,8 @@ def _correct_calls(
     if verdict.valid:
         return _refuse_accident(sample, calls, category, how) or (verdict, "")
     if calls is None and verdict.error_type == DECODING_FAILED and not answer.calls:
-        for found in _embedded_calls(answer, style):
-            if _fit(sample, found, category, how) is not None:
+        for embedded_calls in _embedded_calls(answer, style):
+            if _fit(sample, embedded_calls, category, how) is not None:
                 return Verdict(True), EMBEDDED
         return verdict, ""
     reasons = None if calls is None else _fit(sample, calls, category, how)
@@ -172,18 +172,18 @@ def _embedded_calls(answer: WrittenAnswer, style: str) -> Iterator[Any]:
 
 def _between(text: str, opening: str, closing: str) -> Iterator[str]:
     """What stands between marks, one pair after the other."""
-    place = text.find(opening)
-    while place >= 0:
-        end = text.find(closing, place + len(opening))
+    opening_start = text.find(opening)
+    while opening_start >= 0:
+        end = text.find(closing, opening_start + len(opening))
         if end < 0:
             return
-        yield text[place + len(opening) : end]
-        place = text.find(opening, end + len(closing))
+        yield text[opening_start + len(opening) : end]
+        opening_start = text.find(opening, end + len(closing))
 
 
 def _bracketed(text: str) -> list[str]:
     """The outermost parts in brackets, in order; brackets in quotes are none."""
-    parts, start, depth = [], 0, 0
+    bracketed, start, depth = [], 0, 0
     for matched in _BRACKETS.finditer(text):
         if matched.group() == "[":
             start = start if depth else matched.start()
@@ -191,8 +191,8 @@ def _bracketed(text: str) -> list[str]:
         elif matched.group() == "]" and depth:
             depth -= 1
             if not depth:
-                parts.append(text[start : matched.end()])
-    return parts
+                bracketed.append(text[start : matched.end()])
+    return bracketed
 
 
 _BRACKETS = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|(?<!\w)'(?:[^'\\]|\\.)*+'|[\[\]]", re.DOTALL)

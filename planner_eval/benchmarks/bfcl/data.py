@@ -133,8 +133,8 @@ def installed_folder() -> Path | None:
         spec = find_spec(PACKAGE)
     except (ImportError, ValueError):
         return None
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    return Path(places[0]) if places else None
+    locations = list(spec.submodule_search_locations or ()) if spec else []
+    return Path(locations[0]) if locations else None
 
 
 def data_folder(folder: Path) -> Path:
@@ -157,9 +157,15 @@ def data_folder(folder: Path) -> Path:
     wheels = sorted(folder.glob(f"{PACKAGE}-*.whl")) if folder.is_dir() else []
     package = _unpack(wheels[-1]) if wheels else folder / PACKAGE
     checkout = folder / "berkeley-function-call-leaderboard" / PACKAGE
-    for place in (folder, folder / "data", package / "data", folder / PACKAGE / "data", checkout / "data"):
-        if place.is_dir() and any(place.glob(f"{VERSION}_*.json")):
-            return place
+    for candidate in (
+        folder,
+        folder / "data",
+        package / "data",
+        folder / PACKAGE / "data",
+        checkout / "data",
+    ):
+        if candidate.is_dir() and any(candidate.glob(f"{VERSION}_*.json")):
+            return candidate
     raise DatasetError(
         f"{folder}: no BFCL questions here: expected files called {VERSION}_simple_python.json and the like"
     )
@@ -234,10 +240,10 @@ def read_answered(folder: Path, ids: Iterable[str]) -> Iterator[Sample]:
     """
     data = data_folder(folder)
     categories = set(map(category_of_id, ids))
-    found = [name for name in CATEGORIES if name in categories and question_file(data, name).is_file()]
-    for name in found:
+    answered = [name for name in CATEGORIES if name in categories and question_file(data, name).is_file()]
+    for name in answered:
         yield from read_category(data, name)
-    if not found:
+    if not answered:
         yield from read_bfcl(folder)
 
 
@@ -316,9 +322,9 @@ def _read_formats(data: Path) -> Iterator[Sample]:
     chosen = load_json(data / f"{VERSION}_format_sensitivity.json")
     number = 0
     for category, ids in chosen.items():
-        wanted = set(ids)
-        for sample in read_category(data, category) if wanted else ():
-            if sample.id not in wanted:
+        sample_ids = set(ids)
+        for sample in read_category(data, category) if sample_ids else ():
+            if sample.id not in sample_ids:
                 continue
             for config in FORMATS:
                 name = f"format_sensitivity_{number}:{config}:{sample.id}"
@@ -340,9 +346,9 @@ def _sample(
     later: dict[int, list[Any]] = {}
     if check in ("multi_turn", "agentic"):
         missed = {name for names in record.get("missed_function", {}).values() for name in names}
-        known = _class_tools(data, record, category, tools)
-        functions = [tool for tool in known if tool["name"] not in missed]
-        held_back = [tool for tool in known if tool["name"] in missed]
+        class_tools = _class_tools(data, record, category, tools)
+        functions = [tool for tool in class_tools if tool["name"] not in missed]
+        held_back = [tool for tool in class_tools if tool["name"] in missed]
         by_name = {tool["name"]: tool for tool in reversed(held_back)}
         later = {
             int(turn): [by_name[name] for name in names if name in by_name]

@@ -171,7 +171,7 @@ def _converse(speaker: _Caller | _Writer, most: int) -> Dialog:
     """All turns; each ends with a reply without a call that can be read, and too long a turn ends all."""
     messages: list[Mapping[str, Any]] = []
     answer: list[list[Any]] = []
-    beside = {"mode": speaker.mode}
+    fields = {"mode": speaker.mode}
     for number in range(len(speaker.visible.turns)):
         messages += speaker.turn(number)
         steps: list[Any] = []
@@ -186,8 +186,8 @@ def _converse(speaker: _Caller | _Writer, most: int) -> Dialog:
             results = yield CallTexts(tuple(calls))
             messages += speaker.results(exchange, calls, results)
             if len(steps) > most:
-                return Result(answer, "max_steps", beside)
-    return Result(answer, beside=beside)
+                return Result(answer, "max_steps", fields)
+    return Result(answer, beside=fields)
 
 
 def _calls_of(step: Any, mode: str) -> list[str]:

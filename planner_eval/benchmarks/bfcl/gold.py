@@ -64,8 +64,8 @@ def turn_calls(texts: Sequence[str], sample: Sample) -> list[dict[str, dict[str,
     """
     calls = []
     for text in texts:
-        name, _, rest = text.partition("(")  # models invent names that are none
-        node: Any = parse_expression(f"f({rest}")
+        name, _, argument_text = text.partition("(")  # models invent names that are none
+        node: Any = parse_expression(f"f({argument_text}")
         name = name.strip()
         arguments = dict(zip(_argument_names(name, sample), map(ast.literal_eval, node.args), strict=False))
         arguments |= {keyword.arg: ast.literal_eval(keyword.value) for keyword in node.keywords}
@@ -74,8 +74,8 @@ def turn_calls(texts: Sequence[str], sample: Sample) -> list[dict[str, dict[str,
 
 
 def _argument_names(name: str, sample: Sample) -> list[str]:
-    known = (*sample.tools, *sample.extra["held_back"])
-    return next((list(tool["parameters"]["properties"]) for tool in known if tool["name"] == name), [])
+    tools = (*sample.tools, *sample.extra["held_back"])
+    return next((list(tool["parameters"]["properties"]) for tool in tools if tool["name"] == name), [])
 
 
 # ----------------------------------------------------------------------

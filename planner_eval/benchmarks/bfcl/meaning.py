@@ -90,17 +90,17 @@ def _assign(fits: Sequence[Sequence[Any]]) -> list[int] | None:
     """A call for each right one, by augmenting paths; None where there are not enough."""
     owner: dict[int, int] = {}
 
-    def place(row: int, seen: set[int]) -> bool:
+    def assign_row(row: int, seen: set[int]) -> bool:
         for column, reasons in enumerate(fits[row]):
             if reasons is None or column in seen:
                 continue
             seen.add(column)
-            if column not in owner or place(owner[column], seen):
+            if column not in owner or assign_row(owner[column], seen):
                 owner[column] = row
                 return True
         return False
 
-    if not all(place(row, set()) for row in range(len(fits))):
+    if not all(assign_row(row, set()) for row in range(len(fits))):
         return None
     chosen = [0] * len(fits)
     for column, row in owner.items():
@@ -163,11 +163,11 @@ def _fit_argument(
     value: Any, accepted: Sequence[Any], detail: Mapping[str, Any], language: str, strict: Strictness
 ) -> Reasons | None:
     if language == "python":
-        found = _fit(value, accepted, detail, strict)
+        reasons = _fit(value, accepted, detail, strict)
     else:
-        found = _fit_written(value, accepted, detail, language, strict)
-    if found is not None:
-        return found
+        reasons = _fit_written(value, accepted, detail, language, strict)
+    if reasons is not None:
+        return reasons
     if not accepted and value in ([], {}, ""):
         return frozenset({NO_VALUE})
     default = detail.get("default", _NOTHING)
@@ -192,9 +192,9 @@ def _fit_written(
         typed = convert(value, declared, items) if lists else convert(value, declared)
     except Exception:
         return None
-    found = _fit(typed, accepted, detail, strict)
-    if found is not None:
-        return found
+    reasons = _fit(typed, accepted, detail, strict)
+    if reasons is not None:
+        return reasons
     if language == "java" and declared in ("long", "float") and re.fullmatch(r"-?\d+", value):
         number = int(value) if declared == "long" else float(value)
         return None if _fit(number, accepted, detail, strict) is None else frozenset({WIDENED})
@@ -213,13 +213,13 @@ def _fit(
     value: Any, accepted: Sequence[Any], detail: Mapping[str, Any], strict: Strictness, depth: int = 0
 ) -> Reasons | None:
     """Whether a value means one of the accepted ones; the fewest reasons of those that do."""
-    found = [
+    item_reasons = [
         reasons
         for alternative in accepted
         if alternative != "" or value == ""
         if (reasons := _fit_value(value, alternative, detail.get("type"), strict, depth)) is not None
     ]
-    return min(found, key=len) if found else None
+    return min(item_reasons, key=len) if item_reasons else None
 
 
 def _fit_value(value: Any, right: Any, declared: Any, strict: Strictness, depth: int) -> Reasons | None:
@@ -277,9 +277,9 @@ def _fit_object(
     return _join(_fit(member, right[key], {}, strict, depth + 1) for key, member in value.items())
 
 
-def _join(parts: Any) -> Reasons | None:
+def _join(reasons_of_items: Any) -> Reasons | None:
     joined = SAME
-    for reasons in parts:
+    for reasons in reasons_of_items:
         if reasons is None:
             return None
         joined |= reasons

@@ -268,12 +268,12 @@ def open_tools(samples: Iterable[Sample], level: str | None) -> Sandbox | None:
     Raises:
         DatasetError: the folder holds no tools.
     """
-    several = [sample for sample in samples if sample.extra["visible"].several]
-    if not several:
+    multi_turn_samples = [sample for sample in samples if sample.extra["visible"].several]
+    if not multi_turn_samples:
         return None
-    folder = Path(several[0].extra["package"]).resolve()
+    folder = Path(multi_turn_samples[0].extra["package"]).resolve()
     source = tools_source(folder)
-    for sample in several:
+    for sample in multi_turn_samples:
         require_packages(folder, sample.extra["question"])
     return Sandbox(source, level=level, limits=Limits(seconds=SECONDS_PER_RECORD))
 
@@ -287,13 +287,13 @@ def make_caller(sample: Sample, box: Sandbox) -> Callable[[Sequence[str]], Seque
         sample: The question.
         box: Where the tools run; of :func:`open_tools`.
     """
-    made: list[str] = []
+    instances: list[str] = []
 
     def make(calls: Sequence[str]) -> Sequence[str]:
         setting = _setting(sample.extra["question"], sample.category)
-        message = marshal.dumps({**setting, "calls": [*made, *calls], "known": len(made)})
+        message = marshal.dumps({**setting, "calls": [*instances, *calls], "known": len(instances)})
         reply = box.run(_program([message], "call"))
-        made.extend(calls)
+        instances.extend(calls)
         if reply.ended is not None:
             raise ExecutionError(f"the tools did not answer: {reply.ended.kind}: {reply.ended.message}")
         row = reply.rows[0]
@@ -343,12 +343,14 @@ def tools_source(folder: Path) -> ToolSource:
     Raises:
         DatasetError: it holds no tools.
     """
-    place, files = folder / _TOOLS_FOLDER, _tool_files(folder)
+    tools_folder, files = folder / _TOOLS_FOLDER, _tool_files(folder)
     if not files:
-        raise DatasetError(f"{place}: no BFCL tools here; the package bfcl-eval holds them")
+        raise DatasetError(f"{tools_folder}: no BFCL tools here; the package bfcl-eval holds them")
     arguments = {"folder": str(folder), "files": files}
     source = factory_source("bfcl", "planner_eval.benchmarks.bfcl.multi_turn_run", "load_tools", arguments)
-    return replace(source, level="process", stateful=False, writes=False, read=(*source.read, str(place)))
+    return replace(
+        source, level="process", stateful=False, writes=False, read=(*source.read, str(tools_folder))
+    )
 
 
 @lru_cache(4)

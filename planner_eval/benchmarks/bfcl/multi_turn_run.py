@@ -205,9 +205,9 @@ class Checker:
         for turn, (steps, gold_texts) in turns:
             problem = trial.problem_of_turn(turn, steps, gold_texts)
             if problem is not None:
-                place = f"turn {turn + 1} of {len(answer)}"
+                turn_title = f"turn {turn + 1} of {len(answer)}"
                 trial.details.update(
-                    turn=turn + 1, explanation=[f"{place}: {text}" for text in problem.explanation]
+                    turn=turn + 1, explanation=[f"{turn_title}: {text}" for text in problem.explanation]
                 )
                 if later:
                     trial.look_at_later_turns(turns)

@@ -41,8 +41,8 @@ def describe_missing_results(
             lines.append(f"{_cut(gold_call.text)} was not called once more")
         else:
             returned = f"returned {_cut(result)}, expected {_cut(gold_result)}"
-            wanted = "" if call.text == gold_call.text else f" of {_cut(gold_call.text)}"
-            lines.append(f"{_cut(call.text)} {returned}{wanted}")
+            of_gold_call = "" if call.text == gold_call.text else f" of {_cut(gold_call.text)}"
+            lines.append(f"{_cut(call.text)} {returned}{of_gold_call}")
     return lines
 
 
@@ -59,13 +59,13 @@ def describe_states(
     """
     lines = []
     for attribute, pred, gold in differing:
-        for place, value, expected in _differences(f"{name}.{attribute}", pred, gold, 0):
+        for location, value, expected in _differences(f"{name}.{attribute}", pred, gold, 0):
             if value is _ABSENT:
-                lines.append(f"{place} is missing; expected {_show(expected)}")
+                lines.append(f"{location} is missing; expected {_show(expected)}")
             elif expected is _ABSENT:
-                lines.append(f"{place} is extra: {_show(value)}")
+                lines.append(f"{location} is extra: {_show(value)}")
             else:
-                lines.append(f"{place} is {_show(value)}, expected {_show(expected)}")
+                lines.append(f"{location} is {_show(value)}, expected {_show(expected)}")
             if len(lines) == _MAX_LINES:
                 break
     called = {call.name for call in calls}
@@ -73,28 +73,28 @@ def describe_states(
     return lines[:_MAX_LINES] + [f"{_cut(call.text)} was not called" for call in absent[:_MAX_LINES]]
 
 
-def _differences(place: str, pred: Any, gold: Any, depth: int) -> Iterator[tuple[str, Any, Any]]:
+def _differences(location: str, pred: Any, gold: Any, depth: int) -> Iterator[tuple[str, Any, Any]]:
     """The smallest parts that differ, with where they are."""
     if depth > _MAX_DEPTH or type(pred) is not type(gold):
-        yield place, pred, gold
+        yield location, pred, gold
     elif isinstance(gold, dict):
         for key in [*gold, *(key for key in pred if key not in gold)]:
             value, expected = pred.get(key, _ABSENT), gold.get(key, _ABSENT)
             if value is _ABSENT or expected is _ABSENT:
-                yield f"{place}[{key!r}]", value, expected
+                yield f"{location}[{key!r}]", value, expected
             elif value != expected:
-                yield from _differences(f"{place}[{key!r}]", value, expected, depth + 1)
+                yield from _differences(f"{location}[{key!r}]", value, expected, depth + 1)
     elif isinstance(gold, list) and len(gold) == len(pred):
         for position, (value, expected) in enumerate(zip(pred, gold, strict=True)):
             if value != expected:
-                yield from _differences(f"{place}[{position}]", value, expected, depth + 1)
+                yield from _differences(f"{location}[{position}]", value, expected, depth + 1)
     elif type(gold).__module__ != "builtins" and hasattr(gold, "__dict__"):
         for attribute, expected in vars(gold).items():
             value = getattr(pred, attribute, _ABSENT)
             if not attribute.startswith("_") and attribute != "parent" and value != expected:
-                yield from _differences(f"{place}.{attribute}", value, expected, depth + 1)
+                yield from _differences(f"{location}.{attribute}", value, expected, depth + 1)
     else:
-        yield place, pred, gold
+        yield location, pred, gold
 
 
 def _show(value: Any) -> str:

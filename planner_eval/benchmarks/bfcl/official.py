@@ -234,20 +234,20 @@ def judge_agentic(answer: WrittenAnswer, accepted: Sequence[str]) -> Verdict:
     if not words:
         message = "Cannot find the last chat message that is not a function call."
         return Verdict(False, "agentic:no_last_message", (message,))
-    said = words[0] if type(words) is list else words
-    said = said if type(said) is str else str(said)
-    standard, wanted = _standard_words(said), [_standard_words(text) for text in accepted]
-    if any(re.search(rf"\b{re.escape(text)}\b", standard) for text in wanted):
+    answer_text = words[0] if type(words) is list else words
+    answer_text = answer_text if type(answer_text) is str else str(answer_text)
+    standard, accepted_words = _standard_words(answer_text), [_standard_words(text) for text in accepted]
+    if any(re.search(rf"\b{re.escape(text)}\b", standard) for text in accepted_words):
         return VALID
     return Verdict(
         False,
         "agentic:answer_not_found",
         "None of the expected answers were found in the model response.",
         {
-            "model_response": said,
+            "model_response": answer_text,
             "possible_answers": list(accepted),
             "standardized_model_response": standard,
-            "standardized_possible_answers": wanted,
+            "standardized_possible_answers": accepted_words,
         },
     )
 
@@ -358,11 +358,11 @@ def store(sample: Sample, verdict: Verdict, reason: str = "") -> BfclOutcome:
     """What is kept of a verdict."""
     message = "" if verdict.valid else first_message(verdict)
     package = str(sample.extra.get("package", ""))
-    several = CATEGORIES.get(sample.category, CATEGORIES["simple_python"]).check == "multi_turn"
+    is_multi_turn = CATEGORIES.get(sample.category, CATEGORIES["simple_python"]).check == "multi_turn"
     first, details = verdict.details.get("turn"), verdict.details
     return BfclOutcome(
         sample.category, verdict.valid, verdict.error_type or "", message, reason, package,
-        turns=len(sample.extra["ground_truth"]) if several else 0,
+        turns=len(sample.extra["ground_truth"]) if is_multi_turn else 0,
         wrong=() if first is None else (first, *details.get("wrong", ())),
         follow=tuple(details.get("follow", ())),
     )  # fmt: skip

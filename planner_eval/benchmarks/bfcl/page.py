@@ -79,9 +79,9 @@ def explain_answer(sample: Sample, text: str, verdict: Verdict, settings: Settin
         turns = {"title": "What was answered", "turns": [_turn_data("Answer", _steps(answer, steps))]}
         return shown._replace(sections=[accepted, turns], reply="")
     if category.check in ("irrelevance", "relevance"):
-        wanted = "a call of a tool" if category.check == "relevance" else "no call of a tool"
+        expectation = "a call of a tool" if category.check == "relevance" else "no call of a tool"
         tools = ", ".join(str(tool.get("name")) for tool in sample.tools or ())
-        sections = [{"title": "Accepted", "text": f"{wanted}; on offer: {tools or 'none'}"}]
+        sections = [{"title": "Accepted", "text": f"{expectation}; on offer: {tools or 'none'}"}]
         calls = None if answer is None else read_calls(answer)
         shown = shown._replace(sections=sections, pred=_plan(calls) if calls else None)
     else:
@@ -193,7 +193,7 @@ def _find_partners(sample: Sample, calls: Sequence[Any], truth: Sequence[Any], h
             if partner.call is not None or not fitting:
                 continue
             judged = {i: _judge_arguments(partner, calls[i][next(iter(calls[i]))], how) for i in fitting}
-            best = max(fitting, key=lambda i: (sum(meant for _, meant in judged[i].values()), -i))
+            best = max(fitting, key=lambda i: (sum(reasons for _, reasons in judged[i].values()), -i))
             left.remove(best)
             partners[row] = partner._replace(call=best, verdicts=judged[best])
     return partners
@@ -237,13 +237,13 @@ def _rows(partners: Sequence[_Partner], calls: Sequence[Any]) -> Iterator[list[s
             yield [WRONG, f"{partner.name}: {called}"]
         for key in [*partner.accepted, *(key for key in arguments if key not in partner.accepted)]:
             accepted = partner.accepted.get(key)
-            wanted = "no such argument" if accepted is None else _accepted_text(accepted)
+            accepted_text = "no such argument" if accepted is None else _accepted_text(accepted)
             if key in arguments:
                 mark = RIGHT if partner.verdicts[key][0] else WRONG
-                yield [mark, key, _cut(_text(arguments[key])), wanted]
+                yield [mark, key, _cut(_text(arguments[key])), accepted_text]
             else:
                 optional = accepted is not None and "" in accepted
-                yield [UNMARKED if optional or partner.call is None else WRONG, key, "–", wanted]
+                yield [UNMARKED if optional or partner.call is None else WRONG, key, "–", accepted_text]
     chosen = {partner.call for partner in partners}
     extra = [position for position in range(len(calls)) if position not in chosen]
     for position in extra[:_MAX_CALLS]:
@@ -277,9 +277,9 @@ def _nearest_call(partner: _Partner, calls: Sequence[Any], gold_call: Mapping[st
     nearest = {}
     for key, accepted in partner.accepted.items():
         if key in arguments:
-            meant = partner.verdicts[key][1]
-            if meant or key in first:
-                nearest[key] = arguments[key] if meant else first[key]
+            reasons = partner.verdicts[key][1]
+            if reasons or key in first:
+                nearest[key] = arguments[key] if reasons else first[key]
         elif "" not in accepted and key in first:
             nearest[key] = first[key]
     return {name: nearest}
@@ -319,9 +319,11 @@ def _explain_turns(
             title += f", wrong as a consequence of turn {wrong}"
         elif is_later:
             title += ", not checked" if later is None else ", wrong on its own" if is_wrong else ""
-        asked = [f"{message.get('content')}" for message in messages]
+        requests = [f"{message.get('content')}" for message in messages]
         expected = None if gold is None else [_cut(str(call)) for call in gold[:_MAX_STEPS]]
-        views.append({**_turn_data(title, steps, mark), "asked": asked, "accepted": expected, "notes": notes})
+        views.append(
+            {**_turn_data(title, steps, mark), "asked": requests, "accepted": expected, "notes": notes}
+        )
     refused = [
         f"not run: it is not a call with plain values: {text}" for text in verdict.details.get("refused", ())
     ]

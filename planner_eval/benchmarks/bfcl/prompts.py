@@ -299,18 +299,18 @@ def system_prompt(package: str, functions: Sequence[Mapping[str, Any]], config: 
     Raises:
         InputError: the package lacks a text.
     """
-    way = dict(parse_qsl(config or published_text(package, "DEFAULT_SYSTEM_PROMPT_FORMAT")))
-    style = ("PROMPT_STYLE_TEMPLATES", way["style"])
-    asked = "tool_call_with_tag" if way["tool_call_tag"] == "True" else "tool_call_no_tag"
+    prompt_format = dict(parse_qsl(config or published_text(package, "DEFAULT_SYSTEM_PROMPT_FORMAT")))
+    style = ("PROMPT_STYLE_TEMPLATES", prompt_format["style"])
+    instruction = "tool_call_with_tag" if prompt_format["tool_call_tag"] == "True" else "tool_call_no_tag"
     answer_format = {
-        "output_format": published_text(package, "OUTPUT_FORMAT_MAPPING", way["ret_fmt"]),
-        "param_types": published_text(package, "PARAM_TYPE_MAPPING", way["ret_fmt"]),
+        "output_format": published_text(package, "OUTPUT_FORMAT_MAPPING", prompt_format["ret_fmt"]),
+        "param_types": published_text(package, "PARAM_TYPE_MAPPING", prompt_format["ret_fmt"]),
     }
-    form = way["func_doc_fmt"]
+    form = prompt_format["func_doc_fmt"]
     listed = {"format": form, "functions": format_functions(functions, form)}
     sections = {
         **{name: published_text(package, *style, name) for name in ("persona", "task", "multiturn_behavior")},
-        "tool_call_format": fill(published_text(package, *style, asked), answer_format),
+        "tool_call_format": fill(published_text(package, *style, instruction), answer_format),
         "available_tools": fill(published_text(package, *style, "available_tools"), listed),
     }
-    return fill(published_text(package, "PROMPT_TEMPLATE_MAPPING", way["prompt_fmt"]), sections)
+    return fill(published_text(package, "PROMPT_TEMPLATE_MAPPING", prompt_format["prompt_fmt"]), sections)

@@ -82,9 +82,9 @@ def answer_texts(contents: Sequence[Any], modes: Sequence[Any] = ()) -> list[str
     (['[{"f": "{}"}]', '{"calls": "No."}'], ['f()', 'No.'])
     """
     calls = any(map(_shows_calls, contents))
-    known = {"calls": True, "prompt": False}
-    told = [known.get(mode, calls) if isinstance(mode, str) else calls for mode in modes]
-    return [answer_text(*pair) for pair in zip(contents, told or [calls] * len(contents), strict=True)]
+    calls_by_mode = {"calls": True, "prompt": False}
+    takes_calls = [calls_by_mode.get(mode, calls) if isinstance(mode, str) else calls for mode in modes]
+    return [answer_text(*pair) for pair in zip(contents, takes_calls or [calls] * len(contents), strict=True)]
 
 
 def read_text(text: str, mode: str = "auto") -> WrittenAnswer:
@@ -210,20 +210,20 @@ def _refuse_several_models(path: Path, files: Sequence[Path]) -> None:
     """Refuse a folder above those of several models, also where each ran other categories."""
     if not path.is_dir():
         return
-    places = [file.relative_to(path).parts[:-1] for file in files]
-    owners = {_strip_groups(place) for place in places}
+    folders = [file.relative_to(path).parts[:-1] for file in files]
+    owners = {_strip_groups(folder) for folder in folders}
     if len(owners) > 1 or len({file.name for file in files}) < len(files):
-        models = sorted({place[0] for place in places if place})
+        models = sorted({folder[0] for folder in folders if folder})
         raise InputError(
             f"{path} holds the results of several models ({', '.join(models[:3])}): name the folder of one"
         )
 
 
-def _strip_groups(place: tuple[str, ...]) -> tuple[str, ...]:
+def _strip_groups(folder: tuple[str, ...]) -> tuple[str, ...]:
     """The folder of a model, without those that its categories are grouped in."""
-    while place and place[-1] in _GROUP_FOLDERS:
-        place = place[:-1]
-    return place
+    while folder and folder[-1] in _GROUP_FOLDERS:
+        folder = folder[:-1]
+    return folder
 
 
 def _misnamed_notes(lines: Sequence[_Line]) -> Iterator[str]:

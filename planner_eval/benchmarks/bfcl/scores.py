@@ -55,9 +55,9 @@ class Judged(NamedTuple):
 
 def _share(tallies: Sequence[Tally], weights: Sequence[float]) -> Tally:
     """The weighted mean, added up in the published order."""
-    whole, value = sum(weights), 0.0
+    total_weight, value = sum(weights), 0.0
     for tally, weight in zip(tallies, weights, strict=True):
-        value += tally.value * (weight / whole)
+        value += tally.value * (weight / total_weight)
     return _joined(tallies, value)
 
 
@@ -199,10 +199,10 @@ def _format_figures(judged: Sequence[Judged]) -> Iterator[Figure]:
         count[0] += record.valid
         count[1] += 1
     shares = [right / total for right, total in counts.values()]
-    several = len(shares) > 1
-    delta = round((max(shares) - min(shares)) * 100, 2) if several else 0.0
-    deviation = round(statistics.stdev(shares) * 100, 2) if several else 0.0
-    variance = round(statistics.variance(shares) * 100**2, 2) if several else 0.0
+    several_shares = len(shares) > 1
+    delta = round((max(shares) - min(shares)) * 100, 2) if several_shares else 0.0
+    deviation = round(statistics.stdev(shares) * 100, 2) if several_shares else 0.0
+    variance = round(statistics.variance(shares) * 100**2, 2) if several_shares else 0.0
     note = "in percent, over the prompt formats"
     yield Figure("Format Sensitivity Max Delta", delta, note=note)
     yield Figure("Format Sensitivity Standard Deviation", deviation, note=note)

@@ -266,13 +266,13 @@ class GroupList:
         ends = [-1] * (len(text) + 1)
         blank = len(text)  # the first place from here on that is no blank
         following = [blank] * (len(text) + 1)
-        for place in range(len(text) - 1, -1, -1):
-            if not text[place].isspace():
-                blank = place
-            following[place] = blank
-            ends[place] = -1 if text[place] == "\n" and not self.across else ends[place + 1]
-            if text[place] == self.closing:
-                after = following[place + 1]
+        for position in range(len(text) - 1, -1, -1):
+            if not text[position].isspace():
+                blank = position
+            following[position] = blank
+            ends[position] = -1 if text[position] == "\n" and not self.across else ends[position + 1]
+            if text[position] == self.closing:
+                after = following[position + 1]
                 end = -1
                 if text.startswith(",", after):
                     opened = following[after + 1]
@@ -281,7 +281,7 @@ class GroupList:
                 elif text.startswith(self.last, after):
                     end = after + 1
                 if end >= 0:
-                    ends[place] = end
+                    ends[position] = end
         return ends
 
     def end(self, text: str, start: int) -> int:

@@ -78,26 +78,28 @@ def _count(calls: Sequence[GoldCall]) -> Counter[str]:
     """
     counts = Counter(plans=1, calls=len(calls), arguments=sum(len(call.arguments) for call in calls))
     returned: set[Any] = set()
-    given: set[Any] = set()
+    given_values: set[Any] = set()
     for call in calls:
         kinds = [
-            kind for value in call.arguments.values() if (kind := _kind(value, returned, given, call.words))
+            kind
+            for value in call.arguments.values()
+            if (kind := _kind(value, returned, given_values, call.words))
         ]
         counts.update(f"{kind} arguments" for kind in kinds)
         if kinds:
             counts["taking calls" if "taking" in kinds else "ambiguous calls"] += 1
-        given.update(set(_telling_values([*call.arguments.values()])) - returned)
+        given_values.update(set(_telling_values([*call.arguments.values()])) - returned)
         returned.update(_telling_values(_result_data(call.result)))
     counts["taking plans"] = int(counts["taking calls"] > 0)
     return counts
 
 
-def _kind(value: Any, returned: set[Any], given: set[Any], words: str) -> str:
+def _kind(value: Any, returned: set[Any], given_values: set[Any], words: str) -> str:
     """Whether an argument's value is taken from a result, may be, or is not ("")."""
     shared = returned.intersection(_telling_values(value))
     if not shared:
         return ""
-    return "taking" if any(not _is_said(item, words) for item in shared - given) else "ambiguous"
+    return "taking" if any(not _is_said(item, words) for item in shared - given_values) else "ambiguous"
 
 
 def _is_said(value: Any, words: str) -> bool:

@@ -33,6 +33,7 @@ _read = deferred("planner_eval.benchmarks.complexfuncbench.data:read_complexfunc
 BENCHMARK = Benchmark(
     name="complexfuncbench",
     title="ComplexFuncBench",
+    reads_messages=True,
     read=_read,
     read_file=_read,
     fits=all_have_keys("role"),

@@ -36,7 +36,7 @@ from planner_eval.reading.files.trials import format_ids_repeated_beyond_trials
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.catalogs.record_tools import Known
-    from planner_eval.reading.dialects.read import TurnChoice
+    from planner_eval.reading.dialects.dialect import TurnChoice
 
 
 DATASET_PREFIX = "dataset:"

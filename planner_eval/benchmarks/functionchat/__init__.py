@@ -37,6 +37,7 @@ def _gold_text(sample: Sample) -> str | None:
 BENCHMARK = Benchmark(
     name="functionchat",
     title="FunctionChat-Bench",
+    reads_messages=True,
     read=deferred("planner_eval.benchmarks.functionchat.data:read_functionchat"),
     read_file=deferred("planner_eval.benchmarks.functionchat.data:read_part_file"),
     fits=_fits,

@@ -343,9 +343,11 @@ def scorer(judge: Judge | None = None) -> Scorer:
         if cached is None:  # it is held as well, so that no other takes its place
             cached = golds[id(sample.gold)] = (sample.gold, answer_of(sample.gold))
         called, verdict, by, reason, error = _find_verdict(sample, text, judge, cached[1])
-        part, must_call = sample.extra.get("part"), sample.extra.get("type_of_output") == "call"
+        dataset_part, must_call = sample.extra.get("part"), sample.extra.get("type_of_output") == "call"
         turn = turn_of_dialog(sample)
-        return CorrectedOutcome(part, sample.category, called == must_call, verdict, by, reason, error, *turn)
+        return CorrectedOutcome(
+            dataset_part, sample.category, called == must_call, verdict, by, reason, error, *turn
+        )
 
     return Scorer(judge_sample, _figures, CorrectedOutcome)
 

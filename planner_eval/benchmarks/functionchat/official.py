@@ -285,8 +285,8 @@ def scorer(judge: Judge | None = None) -> Scorer:
 
     def judge_sample(sample: Sample, text: str) -> OfficialOutcome:
         verdict, by, error, *_ = judge_answer(sample, text, judge)
-        part = sample.extra.get("part")
-        return OfficialOutcome(part, sample.category, verdict, by, error, *turn_of_dialog(sample))
+        dataset_part = sample.extra.get("part")
+        return OfficialOutcome(dataset_part, sample.category, verdict, by, error, *turn_of_dialog(sample))
 
     return Scorer(judge_sample, _figures, OfficialOutcome)
 

@@ -167,7 +167,7 @@ def _structure_rows(plans: Sequence[Plan]) -> dict[str, Mapping[Any, float]]:
     n, calls = len(plans), sum(map(len, plans))
     needed, used = [producers(plan) for plan in plans], [consumers(plan) for plan in plans]
     depths, dependencies = list(map(nesting_depth, plans)), sum(map(data_dependencies, plans))
-    parts = sum(len(components(plan)) for plan in plans)
+    component_count = sum(len(components(plan)) for plan in plans)
     chains = (
         len(before) * len(after)
         for ins, outs in zip(needed, used, strict=True)
@@ -189,8 +189,8 @@ def _structure_rows(plans: Sequence[Plan]) -> dict[str, Mapping[Any, float]]:
         "Calls that use {} others": Counter(len(links) for plan in needed for links in plan),
         "Calls used by {} others": Counter(len(links) for plan in used for links in plan),
         "Chains A→B→C": {"": sum(chains)},
-        "Avg. components": {"": parts / (n or 1)},
-        "Avg. calls of a component": {"": calls / (parts or 1)},
+        "Avg. components": {"": component_count / (n or 1)},
+        "Avg. calls of a component": {"": calls / (component_count or 1)},
         "Pattern {}": sum((Counter(nesting_patterns(plan)) for plan in plans), Counter()),
     }
 

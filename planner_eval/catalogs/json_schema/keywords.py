@@ -432,9 +432,9 @@ def _find_merge_losses(schema: Schema) -> Iterator[str]:
 
 def _has_overlaid_parts(schema: Schema) -> bool:
     """Whether several parts under allOf say something of one thing: of these a type has the last."""
-    parts = [schema, *(s for s in schema["allOf"] if isinstance(s, Mapping))]
-    keywords = Counter(key for part in parts for key in part.keys() & _OVERLAID_KEYWORDS)
-    fields = Counter(name for part in parts for name in part.get("properties") or ())
+    schemas = [schema, *(s for s in schema["allOf"] if isinstance(s, Mapping))]
+    keywords = Counter(key for subschema in schemas for key in subschema.keys() & _OVERLAID_KEYWORDS)
+    fields = Counter(name for subschema in schemas for name in subschema.get("properties") or ())
     return any(count > 1 for count in (*keywords.values(), *fields.values()))
 
 

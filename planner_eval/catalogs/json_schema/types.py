@@ -63,8 +63,10 @@ class SchemaRoute(NamedTuple):
         return self._replace(seen=(*self.seen, step))
 
 
-def _start_route(root: Schema, known: dict[str, RecursiveType] | None = None) -> SchemaRoute:
-    return SchemaRoute(root, (), iter(range(_MAX_SCHEMAS)), {} if known is None else known)
+def _start_route(root: Schema, recursive_types: dict[str, RecursiveType] | None = None) -> SchemaRoute:
+    return SchemaRoute(
+        root, (), iter(range(_MAX_SCHEMAS)), {} if recursive_types is None else recursive_types
+    )
 
 
 def type_of(schema: Any, root: Schema | None = None) -> Type:

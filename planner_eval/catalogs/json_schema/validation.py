@@ -226,9 +226,9 @@ class SchemaCloser:
 
     def _says(self, schema: Schema, seen: tuple[str, ...]) -> bool:
         """Whether a schema, or what holds with it, says which other properties there may be."""
-        said = ("additionalProperties", "unevaluatedProperties")
+        closing_keywords = ("additionalProperties", "unevaluatedProperties")
         schemas = self._same(schema, seen, ("allOf", "$ref"))
-        return any(subschema.get(key) is not None for subschema in schemas for key in said)
+        return any(subschema.get(key) is not None for subschema in schemas for key in closing_keywords)
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -93,12 +93,12 @@ def keep_calls(plan: Plan, positions: Iterable[int], *, answer: bool) -> Plan:
         for position, call in ((position, plan.calls[position]) for position in new_positions)
     ]
     moved = None if plan.answer is None or not answer else move_arguments(plan.answer, new_positions)
-    kept = replace(build_plan(calls, moved), dialect=plan.dialect, text=plan.text)
+    plan_of_kept_calls = replace(build_plan(calls, moved), dialect=plan.dialect, text=plan.text)
     if calls:
-        return kept
+        return plan_of_kept_calls
     failed = ", ".join(dict.fromkeys(call.tool for call in plan.calls if is_failed(call)))
     message = f"no call that counts{f'; {failed} failed' if failed else ''}"
-    return replace(kept, diagnostics=(Diagnostic("plan.no_call", message, "info"),))
+    return replace(plan_of_kept_calls, diagnostics=(Diagnostic("plan.no_call", message, "info"),))
 
 
 def choose_called_in_order(pred: Sequence[int | None], gold: Sequence[int | None]) -> list[int] | None:

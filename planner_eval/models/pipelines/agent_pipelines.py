@@ -90,8 +90,8 @@ def isolated_steps(task: Task, setup: Setup) -> Steps:
         for app in lacking:
             other_lines = (line for other, listed in lines.items() if other != app for line in listed)
             returned = ", ".join(distinct(name for line in other_lines for name in _returned_names(line)))
-            again = yield from _ask_agent(task, setup, app, "agent-again", returned_arguments=returned)
-            lines[app] = again or lines[app]
+            retried = yield from _ask_agent(task, setup, app, "agent-again", returned_arguments=returned)
+            lines[app] = retried or lines[app]
         rounds.append(dict(lines))
         if rounds[-1] == rounds[-2]:
             break

@@ -270,10 +270,10 @@ def _rejected_messages(where: str, left: Sequence[str], total: int) -> tuple[str
 
 def list_shortfalls(listed: Iterable[str], counts: Sequence[int], noun: str = "") -> str:
     """The first samples that get too little, and between which counts the others lie."""
-    listed, others = list(islice(listed, _MAX_NAMED)), counts[_MAX_NAMED:]
-    if others:
-        low, high = min(others), max(others)
-        listed.append(f"{len(others):,} more{noun} {low if low == high else f'{low} to {high}'}")
+    listed, unlisted_counts = list(islice(listed, _MAX_NAMED)), counts[_MAX_NAMED:]
+    if unlisted_counts:
+        low, high = min(unlisted_counts), max(unlisted_counts)
+        listed.append(f"{len(unlisted_counts):,} more{noun} {low if low == high else f'{low} to {high}'}")
     return ", ".join(listed)
 
 

@@ -206,7 +206,7 @@ def plain_value(value: Any, calls: Sequence[Call]) -> Any:
         name = calls[leaf.call].id if isinstance(leaf, Ref) else leaf.name
         return f"${'.'.join(map(str, (name, *leaf.path)))}$"
 
-    return fold(value, as_text, text=lambda parts: "".join(map(as_text, parts)))
+    return fold(value, as_text, text=lambda pieces: "".join(map(as_text, pieces)))
 
 
 # ---------------------------------------------------------------- ReAct

@@ -412,8 +412,8 @@ def read_run_answers(
 
 
 def _add_time(seconds: Mapping[tuple[str, int], float], record: Record) -> Record:
-    taken = seconds.get((record.id or "", record.fields.get("repetition") or 0))
-    return record if taken is None else record._replace(fields={**record.fields, "seconds": taken})
+    duration = seconds.get((record.id or "", record.fields.get("repetition") or 0))
+    return record if duration is None else record._replace(fields={**record.fields, "seconds": duration})
 
 
 def _add_note(answers: PlanFile, run: PredictedRun, note: str) -> PlanFile:

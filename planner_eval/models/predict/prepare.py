@@ -464,13 +464,15 @@ def _of_categories(samples: Sequence[Sample], patterns: Sequence[str]) -> Sequen
     categories = dict.fromkeys(sample.category for sample in samples)
     for pattern in patterns:
         if not any(fnmatchcase(category, pattern) for category in categories):
-            known = ", ".join(filter(None, categories))
+            category_names = ", ".join(filter(None, categories))
             hint = did_you_mean(
-                pattern, categories, f"expected one of {known}" if known else "samples have none"
+                pattern,
+                categories,
+                f"expected one of {category_names}" if category_names else "samples have none",
             )
             raise InputError(f"no sample has the category {pattern!r}: {hint}")
-    wanted = {name for name in categories if any(fnmatchcase(name, pattern) for pattern in patterns)}
-    return [sample for sample in samples if sample.category in wanted] if patterns else samples
+    chosen = {name for name in categories if any(fnmatchcase(name, pattern) for pattern in patterns)}
+    return [sample for sample in samples if sample.category in chosen] if patterns else samples
 
 
 def _askable(samples: Sequence[Sample], form: str, pipeline: str) -> tuple[list[Sample], list[str]]:

@@ -147,8 +147,8 @@ def refuse_shown_gold(fields: Mapping[str, Any], messages: Messages, named: str)
         gold
         and shown_calls
         and all(
-            call.tool == shown.tool and call.arguments == shown.arguments
-            for call, shown in zip(gold, shown_calls, strict=False)
+            call.tool == shown_call.tool and call.arguments == shown_call.arguments
+            for call, shown_call in zip(gold, shown_calls, strict=False)
         )
     ):
         raise InputError(

@@ -142,8 +142,9 @@ def _candidates(text: str) -> Iterator[Candidate]:
 
 def find_rows_by_sign(text: str, start: int) -> Iterator[Wrapper]:
     """The rows whose sign stands in the beginning of a text, from `start` on."""
+    head = text[start : start + SIGN_SEARCH_CHARS]  # a text's beginning is one in a sign
     for row, sign in _signed_rows(custom_rows()):
-        if _has_hint(row, text) and sign.search(text, start, start + SIGN_SEARCH_CHARS):
+        if _has_hint(row, text) and sign.search(head):
             yield row
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from planner_eval.base.errors import InputError
 from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import ObjectSpans, parse_located, unwrap_single
 from planner_eval.base.limits import Limits, Span
@@ -196,3 +197,18 @@ def dialect(row: Wrapper) -> Dialect:
     described = import_module(f"planner_eval.reading.dialects.{SHAPES[row.shape].module}").dialect(row)
     assert isinstance(described, Dialect)
     return described._replace(typed=row.typed)
+
+
+TurnChoice: TypeAlias = int | Literal["first", "last"] | None
+"""Which turn of the assistant is read, counted from 1; all of them where it is None."""
+
+
+def check_turn(turn: TurnChoice) -> None:
+    """Refuse what names no turn.
+
+    Raises:
+        InputError: it is neither ``"first"`` nor ``"last"`` nor a number from 1 on.
+    """
+    number = isinstance(turn, int) and not isinstance(turn, bool) and turn > 0
+    if turn is not None and not number and turn not in ("first", "last"):
+        raise InputError(f"the turn is {turn!r}, expected 'first', 'last' or a number counted from 1")

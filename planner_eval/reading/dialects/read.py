@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import (
     AnswerError,
@@ -33,7 +33,8 @@ from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value, no_call_re
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.answers import resolve_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
-from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
+from planner_eval.reading.dialects.conversations.printed import read_printed
+from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan, TurnChoice, check_turn
 from planner_eval.reading.dialects.finding.edited_text import TextView, remove_call_spans
 from planner_eval.reading.dialects.finding.whole_texts import (
     read_plain_text,
@@ -281,6 +282,8 @@ def _read(
     _refuse_size(source, dialect, limits)
     try:
         refuse_too_many_calls(source, limits)
+        if (printed := read_printed(source)) is not None:
+            return RecognisedPlan(*_read_data(printed, dialect, limits, repair=repair, turn=turn))
         is_json = source.lstrip()[:1] in ("[", "{")
         if not located and dialect is None:
             values = loads_if_json(source, limits) if is_json and values is None else values
@@ -431,7 +434,7 @@ def _drop_chat_tokens(raw: RawPlan) -> RawPlan:
 
 def _read_data(
     data: Any, dialect: str | None, limits: Limits, *, repair: bool, turn: TurnChoice
-) -> tuple[str | None, RawPlan]:
+) -> RecognisedPlan:
     """Read structure; where repairs are wanted and it is refused, by its text."""
     from planner_eval.reading.dialects.conversations.wrappers import may_be_conversation
 
@@ -456,10 +459,10 @@ def _read_data(
         name, raw = _read(format_json(data), dialect, limits, repair=True, located=False, turn=turn)
     except (ParseError, TypeError, ValueError, RecursionError):
         raise first from None
-    return name, remove_call_spans(raw)
+    return RecognisedPlan(name, remove_call_spans(raw))
 
 
-def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str | None, RawPlan]:
+def _read_structure(data: Any, dialect: str | None, limits: Limits) -> RecognisedPlan:
     notes: list[Diagnostic] = []
     if is_data_nested_too_deep(data, limits, lists=True):
         raise LimitError(f"the data nests deeper than {limits.depth} levels")
@@ -490,19 +493,19 @@ def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str
             dialect=dialect,
         )
     raw = reader(data, limits, None)
-    return dialect, raw._replace(notes=(*raw.notes, *notes)) if notes else raw
+    return RecognisedPlan(dialect, raw._replace(notes=(*raw.notes, *notes)) if notes else raw)
 
 
-def _read_texts(text: str, limits: Limits) -> tuple[str | None, RawPlan]:
+def _read_texts(text: str, limits: Limits) -> RecognisedPlan:
     """Data that is texts alone as text is read: AppBench's results, calls, or a model's words."""
     from planner_eval.reading.dialects.finding.find import find_plan
 
     result = find_plan(text, limits)
-    return result.dialect, remove_call_spans(result.raw)
+    return result._replace(raw=remove_call_spans(result.raw))
 
 
-def _empty_plan(why: str, *notes: Diagnostic) -> tuple[str, RawPlan]:
-    return "json", RawPlan((), None, (*notes, no_call_remark(why)))
+def _empty_plan(why: str, *notes: Diagnostic) -> RecognisedPlan:
+    return RecognisedPlan("json", RawPlan((), None, (*notes, no_call_remark(why))))
 
 
 def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
@@ -595,18 +598,3 @@ def write_text(plan: Plan, dialect: str, *, tools: ToolTypes | None = None, reco
 
     check(plan, text, target, tools, parse, recognised=recognised)
     return text
-
-
-TurnChoice: TypeAlias = int | Literal["first", "last"] | None
-"""Which turn of the assistant is read, counted from 1; all of them where it is None."""
-
-
-def check_turn(turn: TurnChoice) -> None:
-    """Refuse what names no turn.
-
-    Raises:
-        InputError: it is neither ``"first"`` nor ``"last"`` nor a number from 1 on.
-    """
-    number = isinstance(turn, int) and not isinstance(turn, bool) and turn > 0
-    if turn is not None and not number and turn not in ("first", "last"):
-        raise InputError(f"the turn is {turn!r}, expected 'first', 'last' or a number counted from 1")

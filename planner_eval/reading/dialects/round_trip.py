@@ -93,18 +93,18 @@ def _check_recognised(
         WriteError: names the notation that it is taken for.
     """
     try:
-        found = parse(text, tools=tools)
+        recognised = parse(text, tools=tools)
     except ParseError:
         return
-    if same(found, plan):
+    if same(recognised, plan):
         return
-    pairs = zip(plan.calls, found.calls, strict=False)
+    pairs = zip(plan.calls, recognised.calls, strict=False)
     different = (a for a, b in pairs if (a.tool, a.arguments) != (b.tool, b.arguments))
     calls = [f"call {call.id} ({call.name})" for call in different] or ["this plan"]
     other = "" if target.name == "plan" else "; 'plan' can"
     raise WriteError(
         f"the dialect {target.name!r} cannot express {calls[0]}: where the notation is not named, the text "
-        f"is read as another plan, in {found.dialect!r}{other}"
+        f"is read as another plan, in {recognised.dialect!r}{other}"
     )
 
 

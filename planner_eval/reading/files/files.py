@@ -17,7 +17,7 @@ from typing import Any
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import leaves
-from planner_eval.reading.dialects.read import TurnChoice
+from planner_eval.reading.dialects.dialect import TurnChoice
 from planner_eval.reading.files.context import find_mark
 from planner_eval.reading.files.field_choice import DecisionInputs, decide_fields, has_several_choices
 from planner_eval.reading.files.fields import (

@@ -29,7 +29,7 @@ FIRST_SIGNS = frozenset({
     "toolsCalled", "expected_tools", "predicted_trajectory", "reference_trajectory", "task_nodes",
     "eval_cases", "eval_case_results", "evalCases", "evalCaseResults", "expected_tool_use", "initial_session",
     "result", "results", "testIdx", "observations", "data", "traceId", "run_type", "dataset_id", "samples",
-    "test_id", "answers", "steps",
+    "test_id", "answers", "steps", "trajectory",
 })  # fmt: skip
 """Where the first sign of each shipped row begins: an object without any of them needs no table."""
 
@@ -81,8 +81,8 @@ class Framework:
         """That a key of gold's calls, which says what else is right, is not read, where it says something."""
         golds = (value_at(record, self.gold) for record in records if self.unread)
         calls = (call for gold in golds if isinstance(gold, list) for call in gold if isinstance(call, dict))
-        told = any(call.get(self.unread) is not None for call in calls)
-        return f"; {self.unread!r} of gold's calls is not read: all arguments count" if told else ""
+        has_unread = any(call.get(self.unread) is not None for call in calls)
+        return f"; {self.unread!r} of gold's calls is not read: all arguments count" if has_unread else ""
 
 
 def first_path(paths: str) -> str:

@@ -513,19 +513,19 @@ def _is_plan(items: Sequence[Item]) -> bool:
     )
 
 
+_MESSAGE_MARKERS = ("from", "data", "kwargs", "parts")
+"""By which a message in a framework's form is known."""
+
+
 def may_be_call(item: Item) -> bool:
     """Whether an object may be a call or a message of a plan."""
-    markers = ("from", "data", "kwargs", "raw_item", "type")  # of messages and items in a framework's form
+    markers = (*_MESSAGE_MARKERS, "raw_item", "type")
     return item.shape.call or "role" in item.data or find_marker_key(item.data) in markers
 
 
 def is_message(data: JsonObject) -> bool:
     """Whether an object is a message: in lines each is a record."""
-    return (
-        "role" in data
-        or find_marker_key(data) in ("from", "data", "kwargs")
-        or data.get("type") in ASSISTANT_ROLES
-    )
+    return "role" in data or find_marker_key(data) in _MESSAGE_MARKERS or data.get("type") in ASSISTANT_ROLES
 
 
 def _speaker(data: JsonObject) -> str | None:

@@ -13,8 +13,9 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import printable
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.conversations.messages import is_call
+from planner_eval.reading.dialects.dialect import TurnChoice
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
-from planner_eval.reading.dialects.read import TurnChoice, parse
+from planner_eval.reading.dialects.read import parse
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures

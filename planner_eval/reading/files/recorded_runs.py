@@ -150,6 +150,8 @@ def recorded_costs(record: Record) -> dict[str, float]:
     >>> steps = [{"role": "assistant", "usage": {"input_tokens": count}} for count in (5, 7)]
     >>> recorded_costs(Record("p", 0, "a", steps, fields={"duration_ms": 1500, "cost": -1}))
     {'seconds': 1.5, 'input_tokens': 12, 'unusable': 1}
+    >>> recorded_costs(Record("p", 0, "a", None, fields={"usage": {"input": 0, "counted": False}}))
+    {'unusable': 1}
     """
     answers = _sum_costs([_costs_in(answer, 0) for answer in _source_values(record.source)])
     recorded = {} if _TELLING_KEYS.isdisjoint(record.fields) else _costs_in(record.fields, 0, record=True)
@@ -227,10 +229,10 @@ def _run_parts(data: list[Any]) -> Iterator[Mapping[str, Any]]:
             yield item
 
 
-def _sum_costs(parts: list[dict[str, float]]) -> dict[str, float]:
+def _sum_costs(costs: list[dict[str, float]]) -> dict[str, float]:
     sums: dict[str, float] = {}
-    for part in parts:
-        for name, value in part.items():
+    for cost in costs:
+        for name, value in cost.items():
             sums[name] = sums.get(name, 0) + value
     return sums
 
@@ -242,7 +244,7 @@ def _without_nested(items: list[Any], costs: list[dict[str, float]]) -> list[dic
     if not any(item_parents):
         return costs
     parents, by_id = dict(zip(ids, item_parents, strict=True)), dict(zip(ids, costs, strict=True))
-    kept = []
+    outermost = []
     for name, parent, cost in zip(ids, item_parents, costs, strict=True):
         if name is not None and cost is not by_id[name] and cost == by_id[name]:
             continue  # a span that was exported twice
@@ -252,8 +254,8 @@ def _without_nested(items: list[Any], costs: list[dict[str, float]]) -> list[dic
             above.update(by_id.get(parent, ()))
             seen.add(parent)
             parent = parents.get(parent)
-        kept.append({key: value for key, value in cost.items() if key not in above})
-    return kept
+        outermost.append({key: value for key, value in cost.items() if key not in above})
+    return outermost
 
 
 def _first(item: Any, keys: tuple[str, ...]) -> str | None:
@@ -270,8 +272,8 @@ def _own_costs(data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     usage = [data[key] for key in _USAGE_KEYS if isinstance(data.get(key), Mapping)]
     usage.append(attributes_of(data))
     for name, keys in _KEYS.items():
-        places = [(data, keys), *((inner, (*keys, _IN_USAGE.get(name, ""))) for inner in usage)]
-        numbers = [_number_of(place, key) for place, names in places for key in names if key in place]
+        sources = [(data, keys), *((inner, (*keys, _IN_USAGE.get(name, ""))) for inner in usage)]
+        numbers = [_number_of(source, key) for source, names in sources for key in names if key in source]
         value = next((number for number in numbers if number is not None and isfinite(number)), None)
         if name == "seconds" and value is None:
             value = _seconds(data)
@@ -291,14 +293,16 @@ def _seconds(data: Mapping[str, Any]) -> float | None:
     return nan if numbers else None
 
 
-def _number_of(place: Mapping[str, Any], key: str) -> float | None:
-    """A figure of an object, with what its API does not count in it."""
-    if key in _IN_USAGE.values() and type(place[key]) not in (int, float):
+def _number_of(source: Mapping[str, Any], key: str) -> float | None:
+    """A figure of an object, with what its API does not count in it; NaN where it did not count at all."""
+    if source.get("counted") is False:
+        return nan
+    if key in _IN_USAGE.values() and type(source[key]) not in (int, float):
         return None  # a trace's attributes may have the question as their input
-    number = _number(place.get(key))
+    number = _number(source.get(key))
     if number is None or key not in _CACHED_KEYS:
         return number
-    return number + sum(_number(place.get(name)) or 0 for name in _CACHED_KEYS[key])
+    return number + sum(_number(source.get(name)) or 0 for name in _CACHED_KEYS[key])
 
 
 def _number(value: Any) -> float | None:

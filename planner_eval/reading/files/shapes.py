@@ -361,6 +361,7 @@ RUN_FIELDS = ("intermediate_steps", "trajectory", "sources", "steps", "trace")
 
 _PROMPT_FIELDS = frozenset({
     *GOLD_FIELDS, *FALLBACK_GOLD_FIELDS, "question", "query", "input", "inputs", "prompt", "examples",
+    "requests",
 })  # fmt: skip
 """Fields in which a conversation is no run: the model was given it, or should have it."""
 

@@ -89,8 +89,8 @@ def label_trials(pred: PlanFile, gold: PlanFile, *, single: bool = False) -> tup
         )
     if not any(record.id is not None or trial_of(record) for record in gold.records):
         return pred, gold  # an error about ids then names those that the records have
-    apart = _unlike_tasks(pred, gold)
-    trials = _trials_of(pred, gold, apart)
+    unlike_tasks = _unlike_tasks(pred, gold)
+    trials = _trials_of(pred, gold, unlike_tasks)
     if not any(trials):
         return pred, gold
     tasks: dict[str, list[Record]] = defaultdict(list)
@@ -105,7 +105,7 @@ def label_trials(pred: PlanFile, gold: PlanFile, *, single: bool = False) -> tup
     if not single and max(map(len, tasks.values())) < 2 and not _gold_has_trials(gold, pred, tasks):
         return pred, gold
     numbers = {trial.number for trial in trials if trial is not None}
-    golds, notes = _golds_of_trials(gold, tasks, numbers, apart)
+    golds, notes = _golds_of_trials(gold, tasks, numbers, unlike_tasks)
     pred, gold = _with_records(pred, records), _with_records(gold, golds)
     pred_notes = (*pred.notes, *_assumed_trials(pred, tasks))
     return pred._replace(notes=pred_notes), gold._replace(notes=(*gold.notes, *notes))
@@ -198,17 +198,17 @@ def _unlike_tasks(pred: PlanFile, gold: PlanFile) -> frozenset[str]:
     return frozenset(task for task, unlike in plans.items() if len(unlike - {None}) > 1)
 
 
-def _trial_apart(record: Record, apart: Collection[str]) -> Trial | None:
+def _trial_apart(record: Record, unlike_tasks: Collection[str]) -> Trial | None:
     """As :func:`trial_of`; the task is the record's id where what it names holds unlike plans."""
     trial = trial_of(record)
-    if trial is None or trial.task not in apart or record.id is None:
+    if trial is None or trial.task not in unlike_tasks or record.id is None:
         return trial
     return trial._replace(task=record.id)
 
 
-def _trials_of(pred: PlanFile, gold: PlanFile, apart: Collection[str]) -> Sequence[Trial | None]:
+def _trials_of(pred: PlanFile, gold: PlanFile, unlike_tasks: Collection[str]) -> Sequence[Trial | None]:
     """Which trial each prediction is."""
-    trials = [_trial_apart(record, apart) for record in pred.records]
+    trials = [_trial_apart(record, unlike_tasks) for record in pred.records]
     if any(trials):
         return _number_all(pred.records, trials)
     if len(pred.parts) > 1 and not gold.parts and _share_ids(pred):
@@ -236,7 +236,10 @@ def _number_all(records: Records, trials: Sequence[Trial | None]) -> Sequence[Tr
     for trial in trials:
         if trial is not None:
             numbers[trial.task].add(trial.number)
-    unused = {task: filterfalse(taken.__contains__, map(str, count())) for task, taken in numbers.items()}
+    unused = {
+        task: filterfalse(used_numbers.__contains__, map(str, count()))
+        for task, used_numbers in numbers.items()
+    }
     return [
         Trial(record.id, next(unused[record.id]))
         if trial is None and record.id in unused and record.id
@@ -277,7 +280,7 @@ def _gold_data(record: Record) -> Any:
 
 
 def _golds_of_trials(
-    gold: PlanFile, tasks: Mapping[str, Records], numbers: Collection[str], apart: Collection[str]
+    gold: PlanFile, tasks: Mapping[str, Records], numbers: Collection[str], unlike_tasks: Collection[str]
 ) -> tuple[list[Record], list[str]]:
     """The gold plans, one for each trial, and what is said of those that are left out.
 
@@ -289,11 +292,11 @@ def _golds_of_trials(
         gold: The gold plans.
         tasks: The predictions of each task.
         numbers: Which trials the predictions are.
-        apart: What records name as their task and is none.
+        unlike_tasks: What records name as their task and is none.
     """
     trial_ids = {task: dict.fromkeys(str(r.id) for r in records) for task, records in tasks.items()}
     tasks_by_id = {name: task for task, names in trial_ids.items() for name in names}
-    named = _name_golds(gold.records, tasks_by_id, apart)
+    named = _name_golds(gold.records, tasks_by_id, unlike_tasks)
     shared = _shared_plans(record for record, _ in named)
     copies: Counter[str] = Counter()
     golds: list[Record] = []
@@ -323,13 +326,13 @@ def _golds_of_trials(
 
 
 def _name_golds(
-    records: Records, tasks_by_id: Mapping[str, str], apart: Collection[str]
+    records: Records, tasks_by_id: Mapping[str, str], unlike_tasks: Collection[str]
 ) -> list[tuple[Record, Trial | None]]:
     """Gold plans with their tasks, under ids that tell trials apart, and which trial each says it is."""
     ids = Counter(record.id for record in records)
     named = []
     for record in records:
-        trial, name = _trial_apart(record, apart), record.id
+        trial, name = _trial_apart(record, unlike_tasks), record.id
         if trial is not None and (ids[name] > 1 or name == trial.task):
             name = str(trial)
         task = tasks_by_id.get(str(name)) or (name if trial is None else trial.task)

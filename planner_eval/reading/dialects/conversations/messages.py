@@ -296,7 +296,7 @@ def note_unlisted_calls(message: JsonObject) -> Iterator[Diagnostic]:
     names = [_called_name(call) for calls in lists for call in calls]
     for key, value in message.items():
         unread = [] if key in CONTAINER_KEYS or value in lists else _calls_in(value)
-        plain_calls = [call for call in unread if lists or _has_arguments(call)]
+        plain_calls = [call for call in unread if lists or has_arguments(call)]
         name = next((name for name in map(_called_name, plain_calls) if name not in names), None)
         if name is not None:
             text = f"under {key!r} of a message stands what {UNREAD_CALL}, not read: {name}"
@@ -312,9 +312,25 @@ def _calls_in(value: Any) -> list[JsonObject]:
     return calls if holds_call(value) else []
 
 
-def _has_arguments(call: JsonObject) -> bool:
-    """Whether a call is more than a name, which many things have."""
-    return not _unwrap_call(call).keys().isdisjoint(ARGUMENT_KEYS)
+def has_arguments(item: Any) -> bool:
+    """Whether something is a call and more than a name, which many things have.
+
+    >>> has_arguments({"name": "f", "arguments": {}}), has_arguments({"name": "f"}), has_arguments("f")
+    (True, False, False)
+    """
+    return is_call(item) and not _unwrap_call(item).keys().isdisjoint(ARGUMENT_KEYS)
+
+
+def name_and_arguments(call: JsonObject) -> tuple[str, Any]:
+    """A call's name and its arguments as they are written: an object, or its text.
+
+    >>> name_and_arguments({"type": "function", "function": {"name": "f", "arguments": "{}"}})
+    ('f', '{}')
+    """
+    inner = _unwrap_call(call)
+    key = find_name_key(inner)
+    arguments = (inner[name] for name in ARGUMENT_KEYS if name in inner and name != key)
+    return str(_called_name(call)), next(arguments, {})
 
 
 def _called_name(item: Any) -> Any:

@@ -93,8 +93,8 @@ def dialect(row: Wrapper) -> Dialect:
         return RawPlan(calls, None, tuple(notes))
 
     def fits(data: Data) -> str | None:
-        found = next(kind.find(data.value), None) is not None
-        return "a trace's spans" if found else kind.no_tool_reason(data.value)
+        has_calls = next(kind.find(data.value), None) is not None
+        return "a trace's spans" if has_calls else kind.no_tool_reason(data.value)
 
     return json_dialect(row, read_data, partial(write_calls, row), placed=False, fits=fits)
 
@@ -234,6 +234,11 @@ def _request_call(item: JsonObject, position: int, notes: list[Diagnostic]) -> R
     params, label = item["params"], item.get("id")
     if not isinstance(params.get("name"), str):
         raise ParseError(f"request {position + 1} names no tool", code="parse.shape", dialect="mcp")
+    others = params.keys() - {"name", "arguments", "_meta", "task"}
+    if others and not params.get("arguments"):
+        names = ", ".join(map(repr, sorted(others)))
+        reason = f"request {position + 1} has {names} beside 'name', expected 'arguments'"
+        raise ParseError(reason, code="parse.shape", dialect="mcp")
     arguments = arguments_of(params.get("arguments") or {}, position, "")
     return RawCall(params["name"], arguments, label=str(label) if label is not None else None)
 

@@ -52,7 +52,7 @@ from planner_eval.reading.dialects.finding.repeats import call_signatures, repea
 from planner_eval.reading.dialects.programs.program import shift_names
 
 if TYPE_CHECKING:
-    from planner_eval.reading.dialects.read import TurnChoice
+    from planner_eval.reading.dialects.dialect import TurnChoice
 
 _MAX_DEPTH = 8
 """How deep the wrappings of one answer may nest."""
@@ -231,10 +231,10 @@ def _normalize_content(message: JsonObject) -> JsonObject:
     if key is None or message.get("content") is not None:
         return message
     content = [
-        {"type" if name == "block_type" else name: value for name, value in part.items()}
-        if isinstance(part, dict)
-        else part
-        for part in message[key]
+        {"type" if name == "block_type" else name: value for name, value in item.items()}
+        if isinstance(item, dict)
+        else item
+        for item in message[key]
     ]
     return {**{name: value for name, value in message.items() if name != key}, "content": content}
 

@@ -112,6 +112,47 @@ def take_wrapped(walk: TurnCollector, item: JsonObject) -> None:
     take_framework(walk, {**item["data"], "type": item["type"]})
 
 
+def take_pydantic(walk: TurnCollector, item: JsonObject) -> None:
+    """A message of Pydantic AI's: a response is the model's, the parts of a request are others'."""
+    if item["kind"] == "response":
+        texts = [part.get("content") for part in item["parts"] if part["part_kind"] == "text"]
+        calls = [
+            {"id": part.get("tool_call_id"), "name": part.get("tool_name"), "arguments": part.get("args")}
+            for part in item["parts"]
+            if part["part_kind"] == "tool-call"
+        ]
+        content = [{"type": "text", "text": text} for text in texts]
+        walk.said({"content": content, "tool_calls": calls}, answer_state(item))
+        return
+    for part in item["parts"]:
+        kind = part["part_kind"]
+        if part.get("tool_name"):
+            failed = kind == "retry-prompt" or part.get("outcome") in ("failed", "denied")
+            walk.heard({**part, "role": "tool", "is_error": failed}, "tool")
+        else:
+            role = "system" if kind == "system-prompt" else "user"
+            walk.heard({"role": role, "content": part.get("content")}, role)
+
+
+def _is_pydantic_message(item: JsonObject) -> bool:
+    return (
+        item.get("kind") in ("request", "response")
+        and isinstance(item["parts"], list)
+        and all(isinstance(part, dict) and isinstance(part.get("part_kind"), str) for part in item["parts"])
+    )
+
+
+def take_trajectory(walk: TurnCollector, item: JsonObject) -> None:
+    """DSPy's trajectory of ReAct: numbered keys for each step, of which the last calls its own `finish`."""
+    for number in itertools.takewhile(lambda n: f"tool_name_{n}" in item, itertools.count()):
+        name, observation = item[f"tool_name_{number}"], item.get(f"observation_{number}")
+        call = {"id": str(number), "name": name, "arguments": item.get(f"tool_args_{number}")}
+        walk.said({"tool_calls": [] if name == "finish" else [call]}, None)
+        failed = str(observation).startswith("Execution error in ")
+        answer = {"role": "tool", "tool_call_id": str(number), "content": observation, "is_error": failed}
+        walk.heard(answer, "tool")
+
+
 def take_inside(key: str) -> TakeFunction:
     """What an object holds under one key, and nothing else of it."""
 
@@ -211,8 +252,8 @@ def take_candidates(walk: TurnCollector, item: JsonObject) -> None:
 def _first_choice(walk: TurnCollector, options: Any, key: str) -> JsonObject:
     """The answer of the lowest `index` to one question, else the first; the others are alternatives."""
     if not isinstance(options, list) or not options:
-        found = "empty" if options == [] else format_value(options)
-        raise AnswerError(f"no answer: {key!r} is {found}", code="answer.absent")
+        description = "empty" if options == [] else format_value(options)
+        raise AnswerError(f"no answer: {key!r} is {description}", code="answer.absent")
     if not isinstance(options[0], dict):
         raise wrong_shape_error(options[0], f"one of {key!r}: an object")
     if len(options) == 1:
@@ -495,6 +536,8 @@ KINDS = tuple(
                 lambda item: item["type"] == "message" and "content" in item,
                 take_alone,
             ),
+            ("parts", "Pydantic AI: a message of typed parts", _is_pydantic_message, take_pydantic),
+            ("tool_name_0", "DSPy: the trajectory of ReAct", str, take_trajectory),
             ("choices", "OpenAI ChatCompletion, and compatible APIs", list, take_choices),
             ("candidates", "Gemini, in both spellings of its keys", list, take_candidates),
             (

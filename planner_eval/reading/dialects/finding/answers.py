@@ -12,7 +12,7 @@ from planner_eval.base.errors import AnswerError
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern
-from planner_eval.plan.model import LATER_TURN, Diagnostic
+from planner_eval.plan.model import LATER_TURN, UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.finding.edited_text import extent
@@ -20,8 +20,13 @@ from planner_eval.reading.dialects.finding.segments import CALL_LIKE, blank
 
 # ----------------------------------------------------------------------
 # A text that begins with its prompt: turns of others before the answer.
+_PADDING = (
+    r"\s*+(?:(?:<\|(?:begin_of_text|end_of_text|endoftext|im_end|eot_id|eom_id|end|pad|finetune_right_pad_id)\|>"
+    r"|<(?:pad|bos|eos|unk|/?s|end_of_turn)>|\[PAD\]|<｜(?:begin|end)▁of▁sentence｜>)\s*+)*+"
+)
+"""What a tokenizer puts before a text; a batch is padded there."""
 _TOKEN_PROMPT_START = lazy_pattern(
-    r"\s*+(?:<\|begin_of_text\|>|<bos>|<s>|<｜begin▁of▁sentence｜>)?+\s*+(?:\[INST\]"
+    rf"{_PADDING}(?:\[INST\]"
     r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:system|user|tool|ipython)\b)"
 )
 """How a text begins that repeats its prompt in chat tokens."""
@@ -35,7 +40,8 @@ _TOKEN_HEADER = lazy_pattern(
 _HEADED_SPEAKER = r"[ \t]*+(?:###[ \t]*+(?=(?:{})[ \t]*+(?:[:\r\n]|\Z))|(?=(?:{})\s*+:\s))"
 """A speaker's name before a turn, alone in a heading or with a colon; filled in with names of either form."""
 _NAMED_PROMPT_START = lazy_pattern(
-    r"\s*+"
+    rf"{_PADDING}(?:(?:Below is an instruction that describes|A chat between a curious)"
+    r"(?:[^\n#]++\n)++\s*+)?+"
     + _HEADED_SPEAKER.format("System|User|Human|Instruction|Input", "System|User|USER|Human")
     + r"(?=(?:[^\n]*+\n)*?"
     + _HEADED_SPEAKER.format("Assistant|Response", "Assistant|ASSISTANT|AI")
@@ -110,10 +116,10 @@ def headings(header: re.Pattern[str], text: str, signs: tuple[str, ...] = ()) ->
 
 def line_starts(text: str, sign: str) -> Iterator[int]:
     """Where the lines begin in which a sign stands."""
-    found = text.find(sign)
-    while found >= 0:
-        yield text.rfind("\n", 0, found) + 1
-        found = text.find(sign, found + len(sign))
+    position = text.find(sign)
+    while position >= 0:
+        yield text.rfind("\n", 0, position) + 1
+        position = text.find(sign, position + len(sign))
 
 
 def is_in_multiline_value(text: str, offset: int) -> bool:
@@ -194,7 +200,7 @@ def _split_turns(source: str) -> Iterator[_Turn]:
     """The turns of a text with speakers or chat tokens; none of another text."""
     start, speaker, is_answer = 0, "user", False
     headers = _TOKEN_HEADER.finditer(source)
-    if not _TOKEN_PROMPT_START.match(source):
+    if not (_TOKEN_PROMPT_START.match(source) or _has_preamble(source)):
         if _NAMED_PROMPT_START.match(source):
             headers = headings(_NAME_HEADER, source)
         elif _find_first_tool_result(source) is None:
@@ -207,6 +213,15 @@ def _split_turns(source: str) -> Iterator[_Turn]:
         speaker = match[1].lower() if match[1] else "user" if match[2] else "assistant"
         is_answer = speaker in _ASSISTANT_ROLES and (match[1] is not None or match.group() == "[/INST]")
     yield _Turn(speaker, start, len(source), is_answer)
+
+
+def _has_preamble(source: str) -> bool:
+    """Whether words that call nothing and that no token ends stand before a prompt in chat tokens."""
+    if "<" not in source or not any(map(source.__contains__, _HEADER_TOKENS)):
+        return False
+    first, *later = _TOKEN_HEADER.finditer(source)
+    is_prompt = first[1] in ("user", "system") and any(header[1] in _ASSISTANT_ROLES for header in later)
+    return is_prompt and not may_hold_call(source[: first.start()])
 
 
 def assistant_turns(source: str) -> tuple[tuple[int, int], ...]:
@@ -273,21 +288,35 @@ def blank_observations(text: str) -> str:
 
 
 # ----------------------------------------------------------------------
+_THOUGHT_NAMES = "think|thinking|thought|reasoning|scratchpad|seed:think"
+_THOUGHT_TOKENS = (
+    ("<|thought_start|>", "<|thought_end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"), ("<|channel>thought", "<channel|>"),
+    ("[THINK]", "[/THINK]"), ("\u25c1think\u25b7", "\u25c1/think\u25b7"),
+)  # fmt: skip
+"""What begins and what ends a thought, in models' own tokens."""
 THOUGHT = lazy_pattern(
-    r"<(think|thinking|thought|reasoning|scratchpad)>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)"
-    r"|<\|thought_start\|>(?:[^<]++|<(?!\|thought_end\|>))*+(?:<\|thought_end\|>|\Z)"
-    r"|\[THINK\](?:[^\[]++|\[(?!/THINK\]))*+(?:\[/THINK\]|\Z)"
-    r"|<\|channel\|>analysis<\|message\|>(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+",
+    rf"<({_THOUGHT_NAMES})>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)|"
+    + "".join(
+        rf"{re.escape(start)}(?:[^\{end[0]}]++|(?!{re.escape(end)})\{end[0]})*+(?:{re.escape(end)}|\Z)|"
+        for start, end in _THOUGHT_TOKENS
+    )
+    + r"<\|channel\|>analysis<\|message\|>(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+",
     re.I,
 )
 """A model's thoughts; one that is never closed goes on to the end."""
 
-_THOUGHT_STARTS = ("<th", "<reason", "<scratch", "<|thought", "<|channel", "[think")
+_THOUGHT_STARTS = (
+    "<th", "<reason", "<scratch", "<seed:", "<|thought", "<|channel", "<|start_th", "<|begin_of_th", "[think",
+    "\u25c1think",
+)  # fmt: skip
 """Of which one, in small letters, begins each thought: a look for them is cheap."""
-_THOUGHT_END = lazy_pattern(r"(?:</\w++>|thought_end\|>|\[/THINK\])\Z", re.I)
+_THOUGHT_END = lazy_pattern(
+    rf"(?:</(?:{_THOUGHT_NAMES})>|{'|'.join(re.escape(end) for _, end in _THOUGHT_TOKENS)})\Z", re.I
+)
 TOKEN = lazy_pattern(
     r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
-    r"start_header_id|end_header_id|end)\|>"
+    r"start_header_id|end_header_id|end|assistant)\|>"
     r"|<(?<![\w'\"]<)/?s>(?![\w'\"])|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
 )
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
@@ -341,7 +370,9 @@ def blank_non_answer_text(source: str) -> AnswerText:
     if end:
         text = blank(text[:end]) + text[end:]
         notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", span=(0, end)))
-    thoughtful = (tagged or "[" in text) and any(map(text.lower().__contains__, _THOUGHT_STARTS))
+    thoughtful = (tagged or "[" in text or not text.isascii()) and any(
+        map(text.lower().__contains__, _THOUGHT_STARTS)
+    )
     thoughts = list(THOUGHT.finditer(text)) if thoughtful else []
     for match in thoughts:
         message = f"{match.end() - match.start():,} characters of reasoning were ignored"
@@ -350,7 +381,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
             unclosed = match.start()
     if thoughts:
         text = THOUGHT.sub(_blank_match, text)
-    if tagged or "```" in text or "~~~" in text:
+    if tagged or "```" in text or "~~~" in text or "[TOOL_RESULTS]" in text:
         text = _blank_tool_results(text, notes)
     if ">>> " in text:
         text = _blank_sessions(text, notes)
@@ -397,6 +428,20 @@ def _blank_sessions(text: str, notes: list[Diagnostic]) -> str:
     return _SESSION.sub(keep_input, text)
 
 
+_RESULT_TOKENS = (
+    ("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"), ("<|START_TOOL_RESULT|>", "<|END_TOOL_RESULT|>"),
+    ("<|start|>functions.", "<|end|>"), ("<|im_system|>tool<|im_middle|>", "<|im_end|>"),
+    ("<|start_of_role|>tool", "<|end_of_text|>"), ("<|tool_response|>", "<|end|>"), ("<|tool|>", "<|end|>"),
+    ("<|im_start|>environment", "<|im_end|>"), ("]~b]tool", "[e~["), ("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+    ("<|observation|>", "<|assistant|>"),
+)  # fmt: skip
+"""What begins and what ends the turn of a tool, in the tokens of chat templates."""
+_RESULT_TURN = lazy_pattern(
+    "|".join(
+        rf"{re.escape(start)}(?:[^\{end[0]}]++|(?!{re.escape(end)})\{end[0]})*+(?:{re.escape(end)}|\Z)"
+        for start, end in _RESULT_TOKENS
+    )
+)
 _TOOL_RESULT = lazy_pattern(
     r"(?:(?m:^)[ \t]*+|(?<=</tool_call>)|(?<=</function_calls>))"
     r"<(?P<tag>tool_response|tool_results?|tool_outputs?|function_results?|function_response|observation)>"
@@ -405,24 +450,30 @@ _TOOL_RESULT = lazy_pattern(
     r"[ \t]*+(?P<fence>`{3,}+|~{3,}+)[ \t]*+"
     r"(?P<tool>tool_)?(?:(?:output|result|response)s?|(?(head)(?:text)?+|(?!)))[ \t]*+\n"
     r"(?s:.*?)(?:\n[ \t]*+(?P=fence)|\Z)"
-    r"|(?m:^)[ \t]*+\**+(?P<label>Observations?)\**+[ \t]*+[:\uff1a]"
+    r"|(?m:^)[ \t]*+\**+(?P<label>Observations?|OBSERVATION)\**+[ \t]*+[:\uff1a]"
     r"(?:[^\n]++|\n(?![ \t]*+(?:\**+(?:Thoughts?|Code|Question|Final Answer)\**+[ \t]*+[:\uff1a]|```|~~~"
     r"|<(?:\w{1,20}_)?(?:code|calls?)>)))*+"
 )
 """What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
 
 _RESULT_SIGNS = (
-    "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "```tool_", "~~~tool_",
-    "```output", "```result", "```response", "~~~output", "~~~result", "~~~response", "Output", "Result",
+    "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "OBSERVATION", "```tool_",
+    "~~~tool_", "```output", "```result", "```response", "~~~output", "~~~result", "~~~response", "Output",
+    "Result",
 )  # fmt: skip
 """Of which one stands in each."""
 
-_CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|<end_code>")
+_CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|</execute>|<end_code>")
 """What ends or begins code; a label or a plain fence after none of these may be the model's own."""
 
 
 def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
     """A text without what tools gave between the calls; values of calls are left as they are."""
+    if any(start in text for start, _ in _RESULT_TOKENS):
+        first = _RESULT_TURN.search(text)
+        assert first is not None
+        notes.append(Diagnostic("find.turn", "what a tool gave was ignored", "info", span=first.span()))
+        text = _RESULT_TURN.sub(_blank_match, text)
     if not any(map(text.__contains__, _RESULT_SIGNS)):
         return text
     code = _CODE_BEFORE.search(text)
@@ -467,12 +518,16 @@ def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Di
     if not turns:
         return text
     text_start = _find_answer_start(text)
-    later = (m for m in turns if m.start() > text_start)
-    turn = next((m for m in later if TOKEN.sub("", text[: m.start()]).strip()), None)
+    later = [m for m in turns if m.start() > text_start and TOKEN.sub("", text[: m.start()]).strip()]
+    turn = next((m for m in later if may_hold_call(text[: m.start()]) or not _is_own(text, m)), None)
     if turn is not None:
-        message = f"{LATER_TURN} {turn.group().strip()[:30]!r} was ignored"
-        span = (turn.start(), len(text))
-        notes.append(Diagnostic("find.turn", message, "info", span=span))
+        header, span = repr(turn.group().strip()[:30]), (turn.start(), len(text))
+        notes.append(Diagnostic("find.turn", f"{LATER_TURN} {header} was ignored", "info", span=span))
+        if may_hold_call(text[turn.end() :]) and not may_hold_call(text[: turn.start()]):
+            message = (
+                f"after {header}, which was ignored, stands what {UNREAD_CALL}: a prompt has to be cut off"
+            )
+            notes.append(Diagnostic("find.unread", message, "warning", span=span))
         text = text[: turn.start()]
         turns = turns[: turns.index(turn)]
     pieces, offset = [], 0
@@ -481,6 +536,19 @@ def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Di
             pieces += [text[offset : match.start()], blank(match.group())]
             offset = match.end()
     return "".join([*pieces, text[offset:]])
+
+
+def _is_own(text: str, header: re.Match[str]) -> bool:
+    """Whether the assistant goes on after a header, which is its own, or a line of its words."""
+    if _ASSISTANT_HEADER.match(text, header.start()):
+        return True
+    return header.group().lstrip()[0] not in "<#ua" and not _ASSISTANT_HEADER.search(text, header.end())
+
+
+_ASSISTANT_HEADER = lazy_pattern(
+    r"(?m)^[ \t]*+(?:###\s*+)?+(?:Assistant|ASSISTANT|AI|Response|Bot)\b\s*+:|assistant<\|end_header_id\|>"
+    r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:assistant|model)\b"
+)
 
 
 def _find_answer_start(text: str) -> int:

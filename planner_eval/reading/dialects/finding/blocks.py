@@ -31,6 +31,7 @@ from planner_eval.reading.dialects.finding.segments import (
     Block,
     NoCalls,
     ReadCalls,
+    dedent_view,
     is_labelled_prose,
     is_signature,
     locate_error_in_source,
@@ -197,6 +198,7 @@ class BlockReader(PieceReader):
 
     def _yaml(self, view: TextView) -> list[ReadCalls]:
         """The calls of a text of YAML."""
+        view = dedent_view(view).strip() if view.text[:1].isspace() else view
         self.notes += map(view.place_note, callnavi.note_octals(view.text))
         try:
             return self._kept(self.data([callnavi.yaml_data(view.text, self.limits)], view, located=False))
@@ -541,11 +543,12 @@ _ARGUMENTS_KEY = lazy_pattern(rf"\b(?:{'|'.join(ARGUMENT_KEYS)})[\"']?\s*+:")
 _YAML_CALL = lazy_pattern(
     r"(?m)^(?:- )?(?:name|tool|function|tool_name):[ \t]++[\w.\-\"']++[ \t\r]*+\n"
     r"[ \t]*+(?:arguments|parameters|args):(?=[ \t\r]*+(?:\n|\{|\Z))"
+    r"|^[ \t]*+API:[ \t\r]*+\n\s*+- [ \t]*+[\w.\-\"']++[ \t\r]*+(?=\n\s*+(?:- |parameters:))"
 )
-"""A call in YAML; its first line may be an item of a list."""
+"""A call in YAML, whose first line may be an item of a list; or CallNavi's names and parameters."""
 
 _YAML_END = lazy_pattern(
-    r"(?m)^(?![ \t\r\n]|- |(?:name|tool|function|tool_name|arguments|parameters|args|id):)(?=.)"
+    r"(?m)^(?![ \t\r\n]|- |(?:name|tool|function|tool_name|arguments|parameters|args|id|API):)(?=.)"
 )
 _HEADING_WORDS = frozenset({
     "json", "output", "answer", "response", "result", "plan", "call", "calls", "function", "tool", "action",

@@ -24,7 +24,11 @@ from planner_eval.reading.dialects.conversations.spans import QUOTED_SPAN_KEYS, 
 from planner_eval.reading.dialects.conversations.turns import ProseReader
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
-from planner_eval.reading.dialects.finding.answers import blank_non_answer_text, cut_thoughts
+from planner_eval.reading.dialects.finding.answers import (
+    assistant_turns,
+    blank_non_answer_text,
+    cut_thoughts,
+)
 from planner_eval.reading.dialects.finding.blocks import BlockReader
 from planner_eval.reading.dialects.finding.cut_texts import (
     CutError,
@@ -139,6 +143,7 @@ def _find_in_answer(source: str, search: Search) -> RecognisedPlan:
     answer = blank_non_answer_text(source)
     search.notes += answer.notes
     search.unclosed = answer.unclosed
+    search.repeats.turns = [start for start, _ in assistant_turns(source)] if answer.notes else []
     read = search_text(answer.text, search) or list(read_lists_in_sentences(answer.text, search))
     return _build_plan(search, read, answer.text)
 

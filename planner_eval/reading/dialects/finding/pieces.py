@@ -198,8 +198,8 @@ class PieceReader(ABC):
             return empty
         if isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value)):
             return self.texts([value] if isinstance(value, str) else value, view)
-        parts = {"role": "assistant", "content": value if isinstance(value, list) else [value]}
-        talk = read_conversation(value if part_texts(value) is None else parts)
+        message = {"role": "assistant", "content": value if isinstance(value, list) else [value]}
+        talk = read_conversation(value if part_texts(value) is None else message)
         if talk is not None:
             return self.talk(talk, view)
         refuse_loose_json_calls(value, view.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ class Repeats:
     `seen` are the signatures of calls that were read; those of `unsigned` are missing there as yet. `signed`
     are those of all calls, by the names that later pieces have for them, and `first` is the name of the first
     call of a signature; `again` says which call the name of a repeated one means. `unnumbered` is the first
-    block, where it has no number. `number` gives a number that no other piece has.
+    block, where it has no number. `number` gives a number that no other piece has. `turns` are the places
+    where turns of the assistant begin: a call that is made again in another turn is no repetition.
     """
 
     number: Callable[[], int]
@@ -34,12 +36,16 @@ class Repeats:
     first: dict[str, str] = field(default_factory=dict)
     again: dict[str, str] = field(default_factory=dict)
     notes: list[Diagnostic] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)
+    turn: int = 0
 
     def drop(self, read: Iterable[ReadCalls], *, exactly: bool = False) -> list[ReadCalls]:
         """The blocks that do not only repeat calls; `exactly` requires all of those before repeated."""
         retained = []
         for candidate in read:
+            turn = bisect_right(self.turns, candidate.span[0])
             if self.unsigned is None and not self.seen:
+                self.turn = turn
                 self.unsigned = candidate  # in most texts it is all, which repeats nothing
                 retained.append(candidate)
                 continue
@@ -49,6 +55,8 @@ class Repeats:
                 self.unsigned = None
             item = self.numbered(candidate)
             own = call_signatures(item.raw, self.signed)
+            if turn != self.turn:
+                self.turn, self.seen = turn, set()
             if own and (set(own) == self.seen if exactly else set(own) <= self.seen):
                 self.notes.append(repeated_calls_note(len(own), item.span))
                 for name, text in _result_names(item, own):

@@ -231,11 +231,11 @@ def _find_program_call(text: str, own_names: Set[str]) -> Span | None:
     tree = parse_syntax(text)
     if not isinstance(tree, ast.Module):
         return None
-    places = PlacedTree(tree, text)
+    placed_tree = PlacedTree(tree, text)
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     own_names = own_names - {node.name for node in ast.walk(tree) if isinstance(node, functions)}
     called = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.keywords)
-    for start, end in sorted(map(places.span, called), key=lambda span: (span[0], -span[1])):
+    for start, end in sorted(map(placed_tree.span, called), key=lambda span: (span[0], -span[1])):
         match = _PROGRAM_CALL.match(text, start)
         if match is not None and _is_tool_call(text, match, own_names):
             return start, end
@@ -485,8 +485,8 @@ def note_ignored_text(
     """A note on the text outside of all blocks, and of what `notes` with their places say already."""
     source = reader.source
     noted = [note.span for note in notes if note.span]
-    told = [note.span for note in notes if note.span and note.code in _IGNORED_CODES]
-    inside: list[Span] = sorted([*told, *(place for item in read for place in item.places())])
+    noted_spans = [note.span for note in notes if note.span and note.code in _IGNORED_CODES]
+    inside: list[Span] = sorted([*noted_spans, *(place for item in read for place in item.places())])
     python = all(item.dialect in PYTHON_DIALECTS for item in read)
     offset = total = gaps = 0
     first: Span | None = None

@@ -117,13 +117,27 @@ def read_call(
     inner, label = _unwrap(item)
     name_key = _name_key(item, inner, position, notes, text)
     argument_key = _argument_key(inner, name_key)
+    outer_key = _argument_key(item, None) if inner is not item else None
+    outer = item.get(outer_key or "")
+    if outer_key is not None and outer is not inner.get(outer_key) and _holds_some(outer):
+        if argument_key is None or _is_empty(inner[argument_key]):
+            inner = {name_key: inner[name_key], outer_key: outer}
+            argument_key = outer_key
+        else:
+            message = f"call {position + 1} has other keys, not read: {outer_key!r}"
+            notes.append(Diagnostic("shape.ignored", message, "warning", position))
+    if argument_key is None and inner is not item:
+        _refuse_unknown(inner, name_key, position, text)
     content = inner[argument_key] if argument_key else {}
     if isinstance(content, str) and item.get("type") in _FREE_TEXT_TYPES:
         content = {"input": content}
     if argument_key == "action_input" and isinstance(content, str) and content.lstrip()[:1] != "{":
         content = {"0": content} if content else {}
     arguments = arguments_of(content, position, text)
-    _note_ignored(inner, (name_key, argument_key), position, notes)
+    keys: tuple[str | None, ...] = (name_key, argument_key)
+    if argument_key == "args" and isinstance(content, list) and isinstance(inner.get("kwargs"), dict):
+        arguments, keys = (*arguments, *object_items(inner["kwargs"])), (*keys, "kwargs")
+    _note_ignored(inner, keys, position, notes)
     name, arguments = _split_call_name(inner[name_key], arguments, position, notes)
     answer = _result_key(item, argument_key)
     return RawCall(
@@ -153,10 +167,27 @@ def _split_call_name(
 
 
 def _argument_key(item: JsonObject, name_key: str | None) -> str | None:
+    """The key of a call's arguments: the first, unless only another holds some."""
+    first = None
     for key in ARGUMENT_KEYS:  # as next() in half of its time
         if key in item and key != name_key:
-            return key
-    return None
+            if first is None:
+                first = key
+                if not _is_empty(item[key]):
+                    break
+            elif _holds_some(item[key]):
+                return key
+    return first
+
+
+def _is_empty(content: Any) -> bool:
+    return not content or (isinstance(content, str) and content.strip() in ("", "{}", "[]", "null"))
+
+
+def _holds_some(content: Any) -> bool:
+    """Whether what may be arguments is an object with some, or its text."""
+    is_object = isinstance(content, dict) or (isinstance(content, str) and content.lstrip()[:1] == "{")
+    return is_object and not _is_empty(content)
 
 
 def _result_key(item: JsonObject, argument_key: str | None) -> str:
@@ -215,16 +246,26 @@ def _name_key(item: JsonObject, inner: JsonObject, position: int, notes: list[Di
     return key
 
 
+def _refuse_unknown(inner: JsonObject, name_key: str, position: int, text: str) -> None:
+    """Refuse the object of a call that has no arguments and other keys, which may be them."""
+    known = (*CALL_METADATA_KEYS, "description", "strict", name_key)
+    if any(value is not None for key, value in inner.items() if key not in known):
+        raise _call_error(f"is not a call: {_describe_missing(inner, name_key)}", position, inner, text)
+
+
 def _call_error(what: str, position: int, inner: JsonObject, text: str) -> ParseError:
     reason = f"item {position + 1} {what}"
     return ParseError(reason, text=text, offset=_guess_offset(text, inner), code="parse.shape")
 
 
 def _note_ignored(
-    inner: JsonObject, read: tuple[str, str | None], position: int, notes: list[Diagnostic]
+    inner: JsonObject, read: tuple[str | None, ...], position: int, notes: list[Diagnostic]
 ) -> None:
     ignored = [key for key in inner if key not in CALL_METADATA_KEYS and key not in read]
-    if ignored and (ignored := [key for key in ignored if inner[key] is not None]):
+    ignored = [
+        k for k in ignored if inner[k] is not None and not (k in ARGUMENT_KEYS and _is_empty(inner[k]))
+    ]
+    if ignored:
         message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
         is_loss = any(key in ARGUMENT_KEYS or holds_call(inner[key]) for key in ignored)
         notes.append(Diagnostic("shape.ignored", message, "warning" if is_loss else "info", position))

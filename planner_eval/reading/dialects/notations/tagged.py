@@ -80,9 +80,9 @@ def note_swallowed_tags(row: Wrapper, raw: RawPlan) -> RawPlan:
     notes = []
     for i, call in enumerate(raw.calls):
         for key, value in call.arguments:
-            held = tag.search(value) if isinstance(value, str) else None
-            if held is not None:
-                message = f"the value of {key!r} holds {held.group()!r}: a tag may not be closed"
+            swallowed = tag.search(value) if isinstance(value, str) else None
+            if swallowed is not None:
+                message = f"the value of {key!r} holds {swallowed.group()!r}: a tag may not be closed"
                 notes.append(Diagnostic("value.tag", message, "warning", i, key))
     return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
 
