@@ -207,7 +207,6 @@ register("dataset plans", "planner_eval.benchmarks.datasets.sources:read_dataset
 register("hidden dataset", "planner_eval.benchmarks.datasets.sources:hides_dataset")
 register("notebook drawing", "planner_eval.results.page.page:notebook_svg")
 register("catalog signatures", "planner_eval.catalogs.record_tools:signatures")
-register("causes text", "planner_eval.results.views.report:causes_text")
 register("notebook listing", "planner_eval.results.page.page:notebook_listing")
 register("diff text", "planner_eval.results.views.rows:diff_text")
 register("plan text", "planner_eval.results.page.page:plan_text")

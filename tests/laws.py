@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from planner_eval.base.tables import table
+from planner_eval.base.tables import TEXT
 from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import SampleScore
@@ -180,7 +180,7 @@ def summary(found: Iterable[tuple[str, Tried]]) -> tuple[str, int]:
         for (what, title, law, excuse), ones in lines.items()
     ]
     broken = sum(len(ones) for (what, *_), ones in lines.items() if what == "broken")
-    return "\n".join([table(shown), *said]), broken
+    return "\n".join([TEXT.table(shown), *said]), broken
 
 
 def _cell(counts: Mapping[tuple[str, bool], int], law: str) -> str:

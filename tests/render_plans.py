@@ -6,10 +6,13 @@ import xml.etree.ElementTree as ET
 from contextlib import suppress
 from typing import Any
 
-from planner_eval.base.errors import ParseError
+import pytest
+
+from planner_eval.base.errors import ParseError, RenderError
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Unresolved
 from planner_eval.reading.dialects.read import parse
+from planner_eval.results.drawing import render
 from tests.conftest import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -69,3 +72,14 @@ def bounds(group: ET.Element) -> tuple[float, float, float, float]:
     for shape in outline(group):
         numbers += [float(n) for n in re.findall(r"-?\d+\.?\d*", shape.get("d") or shape.get("points") or "")]
     return min(numbers[::2]), min(numbers[1::2]), max(numbers[::2]), max(numbers[1::2])
+
+
+def no_svg(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a notebook find nothing that draws."""
+
+    def refused(thing: Any, **how: Any) -> bytes:
+        if not how:
+            raise RenderError("cannot draw svg")
+        return render(thing, **how)
+
+    monkeypatch.setattr("planner_eval.results.page.page.render", refused)

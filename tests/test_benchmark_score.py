@@ -14,7 +14,7 @@ from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, benchmark
 from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import published_datasets
-from planner_eval.benchmarks.score import Scored, figure_rows, score_file, write_score
+from planner_eval.benchmarks.score import Scored, figure_rows, score_file, score_view
 from planner_eval.execution.nestful import NestfulRunner
 from tests.build import jsonl
 from tests.conftest import ROOT, tabled, tables
@@ -24,8 +24,8 @@ TABLES = tables(__file__)
 SAMPLES = ROOT / "data" / "samples"
 
 
-def text_of(scored: Scored, **how: Any) -> str:
-    return "".join(write_score(scored, **how))
+def text_of(scored: Scored, form: str = "text", **how: Any) -> str:
+    return score_view(scored, **how).text(form)
 
 
 @pytest.fixture

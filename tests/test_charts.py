@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+from html import unescape
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,16 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.results.drawing.charts import Bars, Chart, HeatMap, Point, apply_style, draw_figure
+from planner_eval.base.errors import InputError, RenderError
+from planner_eval.results.drawing.charts import (
+    Bars,
+    Chart,
+    HeatMap,
+    Point,
+    apply_style,
+    distribution,
+    draw_figure,
+)  # fmt: skip
 from tests.conftest import ROOT, AsKept, tabled, tables
 from tests.prediction_samples import appbench_catalogue
 from tests.test_table import SAMPLES, planeval, predicted, scored
@@ -197,3 +208,34 @@ def test_no_label_stands_upon_another(systems: int, groups: int, columns: int) -
             name, title = (each.get_window_extent() for each in (axes.xaxis.label, axes.title))
             assert not axes.get_xlabel() or all(name.y1 <= box.y0 + 1 for box in boxes)
             assert not axes.get_title() or not any(legend.overlaps(title) for legend in legends)
+
+
+DEPTHS = distribution("depth", "", "plans", {"one": {1: 3, 2: 1}, "two": {1: 1, 4: 1}})
+
+
+def test_all_words_of_distributions_are_there() -> None:
+    calls = distribution("calls", "", "plans", {"one": {n: 1 for n in range(1, 21)}})
+    kinds = distribution("kinds", "", "arguments", {"two": {"text": 3, "number": 1}})
+    shown = Chart("", (DEPTHS, calls, kinds)).image("svg").decode()
+    assert words(shown) >= {"depth", "calls", "kinds", "one", "two", "text", "number", "% of plans", "13+"}
+    assert shown.count(">3<") >= 2  # depth has a gap at 3 for both
+
+
+def test_bars_are_as_high_as_their_shares() -> None:
+    (axes,) = draw_figure(Chart("", (DEPTHS,)), 2).axes
+    assert [bar.get_height() for bar in axes.patches] == pytest.approx([75, 25, 0, 0, 50, 0, 0, 50])
+
+
+def test_hostile_names_are_shown_as_they_are() -> None:
+    names = ["$\\frac{1}$", "_hidden", "<b>&", "a\x00\x1b[31m\ud800", "한국어"]
+    chart = Chart("", (distribution("$x_", "", "\\y", {name: {"$_": 1} for name in names}),))
+    shown = {unescape(word).strip() for word in words(chart.image("svg").decode())}
+    assert {"$\\frac{1}$", "_hidden", "<b>&", "a\\x00\\x1b[31m\\ud800", "한국어", "$x_", "$_"} <= shown
+
+
+def test_what_cannot_be_drawn_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="unknown chart format 'gif'"):
+        Chart("", (DEPTHS,)).image("gif")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(RenderError, match=r"planner_eval\[plot\]"):
+        Chart("", (DEPTHS,)).image("svg")

@@ -16,11 +16,11 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.rows import NO_ANSWER_STATES
-from planner_eval.results.compare import make_comparison
+from planner_eval.results.compare import System, make_comparison
 from planner_eval.results.contrast import Contrast
 from planner_eval.results.intervals import holm
 from planner_eval.results.scored import ScoredRow, scored_of
-from planner_eval.results.views.compare import TERMINAL_WIDTH, write_comparison
+from planner_eval.results.views.compare import TERMINAL_WIDTH, comparison_view
 from tests.build import jsonl
 from tests.conftest import ROOT, examples, tables, text_case
 from tests.inside import planeval
@@ -99,7 +99,8 @@ def runs(draw: st.DrawFn) -> list[list[ScoredRow]]:
 def contrast(
     first: list[ScoredRow], second: list[ScoredRow], names: tuple[str, str] = ("A", "B")
 ) -> Contrast:
-    compared = make_comparison((first, second), ["exact", "calls"], names=names, made="t", by=["k"])
+    sides = [System(first), System(second)]
+    compared = make_comparison(sides, ["exact", "calls"], names=names, made="t", by=["k"])
     return compared.contrasts[0]
 
 
@@ -183,18 +184,19 @@ def test_five_systems_with_long_names_fit_a_terminal(tmp_path: Path) -> None:
     tables = "\n\n".join(blocks[2:-1]).splitlines()
     assert max(map(len, tables)) <= TERMINAL_WIDTH
     assert tables[0].split() == ["records", *"ABCDE"]
-    rows = [ScoredRow("a", "same", {"exact": Share(1, 1)})]
-    many = make_comparison([rows] * 30, ["exact"], names=[f"{'n' * 30}{n}" for n in range(30)], made="t")
-    assert "S30: " in write_comparison(many)
+    alike = System([ScoredRow("a", "same", {"exact": Share(1, 1)})])
+    many = make_comparison([alike] * 30, ["exact"], names=[f"{'n' * 30}{n}" for n in range(30)], made="t")
+    assert "S30: " in comparison_view(many).text()
 
 
 def test_a_long_comparison_says_the_most_important_first_and_how_much_is_left_out() -> None:
     """20 causes and tools, three figures by level, 10 ids of 60 characters; a terminal has 100."""
 
     def text(name: str) -> str:
-        sides = [[*map(scored_of, rows)] for rows in tables(__file__)["LONG"]]
+        sides = [System([*map(scored_of, rows)]) for rows in tables(__file__)["LONG"]]
         metrics = ["exact", "calls", "arguments", "order_tau"]
-        return write_comparison(make_comparison(sides, metrics, names=["a", name], made="t", by=["level"]))
+        made = make_comparison(sides, metrics, names=["a", name], made="t", by=["level"])
+        return comparison_view(made).text()
 
     assert text("b" * 46) == text_case("test_compare-LONG.txt").removesuffix("\n")
     legends = [text("b" * length).split("\n")[:2] for length in (47, 90, 91)]

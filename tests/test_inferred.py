@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import planner_eval as pe
-from planner_eval.base.tables import table
+from planner_eval.base.tables import MARKDOWN
 from planner_eval.benchmarks.datasets.sources import open_sources
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.plan.inference import infer_edges
@@ -78,7 +78,7 @@ def test_real_plans_are_inferred_as_the_docs_say(reference: Path) -> None:
     }
     assert [counts.plans for counts in parts.values()] == [40, 6, 34]
     assert all(counts.right >= 0.95 * counts.inferred for counts in parts.values())
-    assert table([each.row(what) for what, each in parts.items()], "md") in PAGE.read_text(encoding="utf-8")
+    assert MARKDOWN.table(each.row(what) for what, each in parts.items()) in PAGE.read_text(encoding="utf-8")
     assert sum(edge.inferred for plan in callnavi.values() for edge in plan.edges) == 61
     paper = json.loads((reference / "datasets" / "complexfuncbench" / "paper_example.json").read_text())
     found = pe.parse(paper["gold"]["conversations"], infer=True).edges

@@ -35,7 +35,7 @@ from planner_eval.results.views.ci import (
     summary,
 )
 from planner_eval.results.views.junit import Case, write_cases
-from planner_eval.results.views.report import write_report
+from planner_eval.results.views.report import report_view
 from tests import inside
 from tests.conftest import ROOT, tabled, text_case
 
@@ -160,7 +160,7 @@ def test_any_text_is_valid_xml() -> None:
     assert shown == first.get("name")
     assert "\n\tz" in (second[0].text or "")
     "".join(write_cases(lambda: (every, None))).encode("utf-8")
-    cases = checked("".join(write_report(pe.score(["f()"], ["g()"]), "junit")))
+    cases = checked(report_view(pe.score(["f()"], ["g()"])).text("junit"))
     assert [(case.get("name"), case.get("file")) for case in cases] == [("1", None)]
 
 

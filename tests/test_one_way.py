@@ -38,10 +38,11 @@ def graph(needs: list[list[int]]) -> nx.DiGraph:
 @pytest.mark.parametrize(("pattern", "files"), [
     (r"heappop\(|waiting\[\w+\] -= 1|waits\[\w+\] -= 1|\blow\[\w+\] =", {"plan/graph.py"}),
     ("get_close_matches", {"base/text.py", WORKER[0]}), (r"\] \+ [\"']…[\"']", {"base/text.py", WORKER[1]}),
-    (
-        r'"(text|table)", "(json|md)", "(jsonl|csv)", |"svg", "png"', {"base/formats.py", "base/tables.py"},
-    ),
-], ids=["sorts", "looks for close names", "cuts with an ellipsis", "lists formats"])  # fmt: skip
+    (r'(?m)^(?! *>>>).*"(jsonl|csv|md|junit|sarif|svg|png|pdf|mermaid|tex|html|parquet)"', {
+        "base/formats.py", "results/runs/run_file.py", "reading/files/opening.py",
+        "reading/files/disk_records.py",
+    }),
+], ids=["sorts", "looks for close names", "cuts with an ellipsis", "knows a format's name"])  # fmt: skip
 def test_nobody_else(pattern: str, files: set[str]) -> None:
     assert sources(pattern) == files
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.base.errors import RenderError
 from planner_eval.base.text import shorten
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.plan.model import Call, Plan
@@ -21,7 +20,7 @@ from planner_eval.results.drawing.scene import BOXES_PER_ROW, Box, Scene, unconn
 from planner_eval.results.drawing.themes import names, theme
 from tests.conftest import examples, tabled
 from tests.inside import planeval
-from tests.render_plans import SVG, demo, outline
+from tests.render_plans import SVG, demo, no_svg, outline
 
 pytest.importorskip("pygraphviz")
 
@@ -142,11 +141,7 @@ def test_a_notebook_tells_what_nothing_can_draw(monkeypatch: pytest.MonkeyPatch)
     plan = pe.parse("a = f(#x='<b>')\ng(#y=a)")
     found = pe.diff("f(#x='<b>')", "f(#x='2')")
     assert (plan._repr_html_(), found._repr_html_()) == (None, None)
-
-    def refused(*_args: object, **_how: object) -> None:
-        raise RenderError("cannot draw svg")
-
-    monkeypatch.setattr("planner_eval.results.page.page._draw_svg", refused)
+    no_svg(monkeypatch)
     for shown in (plan, found):
         assert shown._repr_svg_() is None
         said = shown._repr_html_() or ""

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.base.errors import RenderError
 from planner_eval.reading.settings import Reading
 from planner_eval.results.drawing.overlay import diff_scene
 from planner_eval.results.drawing.scene import visible_text
@@ -21,7 +20,7 @@ from planner_eval.results.page.page import SCRIPTS
 from planner_eval.results.page.report import PageSettings, report
 from tests.browser import launched, opened
 from tests.conftest import ROOT, tables, text_case
-from tests.render_plans import HOSTILE
+from tests.render_plans import HOSTILE, no_svg
 
 TABLES = tables(__file__)
 
@@ -316,10 +315,7 @@ PRED = "Hotels: [h = search(#city='Roma')]\nHotels: [book(#name='h')]"
 
 @pytest.fixture
 def no_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_args: object, **_how: object) -> None:
-        raise RenderError("cannot draw svg")
-
-    monkeypatch.setattr("planner_eval.results.page.page._draw_svg", refused)
+    no_svg(monkeypatch)
 
 
 INSERTED = text_case("test_report_page-INSERTED.txt")

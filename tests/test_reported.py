@@ -15,15 +15,15 @@ from planner_eval.base.tables import MARKDOWN, TEXT
 from planner_eval.comparison.metrics import DEFAULT_METRICS
 from planner_eval.comparison.metrics import METRICS as ALL_METRICS
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
-from planner_eval.results.agreement import Verdict, Verdicts, agreement, write_agreement
+from planner_eval.results.agreement import Verdict, Verdicts, agreement, agreement_view
 from planner_eval.results.causes import attribute
 from planner_eval.results.contrast import Allowance, check_allowance, check_threshold
 from planner_eval.results.findings import digests, findings_of
 from planner_eval.results.pair_sums import DiffSums
 from planner_eval.results.views import ci
-from planner_eval.results.views.compare import write_comparison
-from planner_eval.results.views.report import causes_text, write_report
-from planner_eval.results.views.rows import PATCH, RowSettings, format_row, format_rows
+from planner_eval.results.views.compare import comparison_view
+from planner_eval.results.views.report import report_view
+from planner_eval.results.views.rows import PATCH, RowSettings, format_row, rows_of_pairs
 from tests.conftest import ROOT, AsKept, tables
 
 TABLES = tables(__file__)
@@ -101,7 +101,8 @@ def rows(random: Random) -> Any:
         lines.append(format_row(row, None, settings) if shown else "")
     first, second = DiffSums(policy, sums.data()), DiffSums(policy)
     second.extend(sums)
-    return [[*settings], [*format_rows(lines, settings, sums)], sums.said, first.said, second.report]
+    written = [*rows_of_pairs(lines, settings, sums).write(settings.written)]
+    return [[*settings], written, sums.said, first.said, second.report]
 
 
 def findings(random: Random) -> Any:
@@ -136,7 +137,7 @@ def report(random: Random) -> Any:
     found = pe.score(pred, gold, **options)
     form = random.choice(FORMS)
     limits = [check_threshold(one.name, one.value, 0.5, lower=random.random() < 0.3) for one in found.figures]
-    return [str(options), form, "".join(write_report(found, form, failures=random.random() < 0.5)), limits]
+    return [str(options), form, report_view(found, failures=random.random() < 0.5).text(form), limits]
 
 
 def comparison(random: Random) -> Any:
@@ -150,7 +151,7 @@ def comparison(random: Random) -> Any:
     form = random.choice(FORMS)
     contrast = found.contrasts[0]
     allowed = [Allowance(line.name, random.choice((None, 0.05, 0.4))) for line in contrast.lines]
-    text = write_comparison(found, form, flips=random.choice((1, 10)))
+    text = comparison_view(found, flips=random.choice((1, 10))).text(form)
     return [str(options), form, text, [[one.said, *check_allowance(contrast, one)] for one in allowed]]
 
 
@@ -158,7 +159,7 @@ def causes(random: Random) -> Any:
     """What root causes cost."""
     (pred,), gold = records(random, 1)
     form = random.choice(("text", "md"))
-    return [form, causes_text(attribute(pe.evaluate(pred, gold)), MARKDOWN if form == "md" else TEXT)]
+    return [form, attribute(pe.evaluate(pred, gold)).text(MARKDOWN if form == "md" else TEXT)]
 
 
 def verdicts(random: Random) -> Any:
@@ -171,7 +172,7 @@ def verdicts(random: Random) -> Any:
                           random.choice(words), f"{name} {at}") for at in range(count)]  # fmt: skip
         sides.append(Verdicts(name, tuple(listed if named is False else random.sample(listed, count))))
     form = random.choice(FORMS)
-    return [form, write_agreement(agreement(*sides, positive=random.choice((None, None, "good"))), form)]
+    return [form, agreement_view(agreement(*sides, positive=random.choice((None, None, "good")))).text(form)]
 
 
 KINDS = (rows, rows, findings, report, report, comparison, comparison, causes, verdicts)

@@ -123,7 +123,8 @@ def rows_of(letters: str) -> list[scored.ScoredRow]:
 def verdicts(systems: list[str], limits: Any, metrics: list[str]) -> Any:
     """A sentence for each system but the first; of the last, whether it is worse than limits allow."""
     names = "ABC"[: len(systems)]
-    found = compare.make_comparison([*map(rows_of, systems)], metrics, names=names, made="t")
+    read = [compare.System(rows_of(system)) for system in systems]
+    found = compare.make_comparison(read, metrics, names=names, made="t")
     said: list[Any] = [found.unreadable, *found.verdicts]
     for limit in limits:
         try:

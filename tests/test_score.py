@@ -23,13 +23,13 @@ from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.files import read_file
 from planner_eval.reading.files.pairing import pair
 from planner_eval.results import selftest
-from planner_eval.results.compare import make_comparison, mistaken_scene
+from planner_eval.results.compare import System, make_comparison, mistaken_scene
 from planner_eval.results.contrast import Comparison
 from planner_eval.results.report import Report, figures, make_report
 from planner_eval.results.scored import ScoredRow, scored_row
 from planner_eval.results.selftest import compare_pairs, run_scorer
 from planner_eval.results.totals import totals_of
-from planner_eval.results.views.report import write_report
+from planner_eval.results.views.report import report_view
 from tests.build import jsonl as write
 from tests.conftest import tables
 from tests.inside import planeval
@@ -66,7 +66,7 @@ def plans(path: Path, field: str, texts: Iterable[Any], **more: Any) -> str:
 
 
 def written(report: Report, form: str = "text", **how: Any) -> str:
-    return "".join(write_report(report, form, **how))
+    return report_view(report, **how).text(form)
 
 
 def test_every_pair_is_a_row_and_has_a_state(files: tuple[str, str]) -> None:
@@ -156,7 +156,8 @@ def test_contrast() -> None:
     right = {name: scored(name, "same", 1) for name in "abcd"}
     first = [right["a"], right["b"], wrong[0], scored("x", "gold_absent", 0)]
     second = [right["a"], wrong[1], right["c"], right["d"]]
-    compared = make_comparison((first, second), ["exact"], names=("A", "B"), made="test", by=["level"])
+    sides = [System(first), System(second)]
+    compared = make_comparison(sides, ["exact"], names=("A", "B"), made="test", by=["level"])
     found = compared.contrasts[0]
     assert (found.n, found.lost, found.won) == (3, ("b",), ("c",))
     assert (found.lines[0].difference.value, found.lines[0].difference.p) == (0, 1.0)

@@ -24,7 +24,7 @@ from planner_eval.models.replies import Reply
 from planner_eval.models.table_sources import RememberingJudge
 from planner_eval.results.runs.stored import read_run, write_run
 from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
-from planner_eval.results.views.table import latex_text, write_table
+from planner_eval.results.views.table import latex_text, table_view
 from tests import inside
 from tests.conftest import ROOT, tabled
 
@@ -382,7 +382,7 @@ def test_own_tasks_by_any_key(tmp_path: Path) -> None:
         pe.table([*runs, str(tmp_path / "against-other")])
 
 
-def table_of(names: tuple[str, ...]) -> Table:
+def written_table(*names: str, form: str = "text", intervals: bool = True) -> str:
     heads = [ColumnHead("A & B", "F|1", "f1", "percent", 2), ColumnHead("", "less", "e", lower=True)]
     rows = []
     for k, _ in enumerate(names):
@@ -392,12 +392,13 @@ def table_of(names: tuple[str, ...]) -> Table:
         rows.append(
             [first, MeasuredFigure(None, why="not asked") if k else MeasuredFigure(0.25, run="runs/0")]
         )
-    return make_table("Table <1> of $5", heads, list(names), rows, notes=["made 100% so"])
+    made = make_table("Table <1> of $5", heads, list(names), rows, notes=["made 100% so"])
+    return table_view(made, intervals=intervals).text(form)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_each_format_is_as_it_was(form: str, request: pytest.FixtureRequest) -> None:
-    written = write_table(table_of(("gpt_4|o", "=cmd()", "small")), form) + "\n"
+    written = written_table("gpt_4|o", "=cmd()", "small", form=form) + "\n"
     file = GOLDEN / f"table.{'txt' if form == 'text' else form}"
     if request.config.getoption("--update-cases"):
         file.parent.mkdir(exist_ok=True)
@@ -407,7 +408,7 @@ def test_each_format_is_as_it_was(form: str, request: pytest.FixtureRequest) -> 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_hostile_name_stays_a_text(form: str) -> None:
-    written = write_table(table_of(HOSTILE), form)
+    written = written_table(*HOSTILE, form=form)
     assert "\x1b" not in written
     if form == "csv":
         rows = list(csv.DictReader(io.StringIO(written)))
@@ -433,19 +434,17 @@ def test_intervals_latex_and_long_names() -> None:
         r"\textbackslash{}\$\&\%\_\textbar{}\textquotedbl{}\textasciigrave{}--\dots{}{[}{*}\textless{}\textgreater{}"
     )
     for form in ("text", "md", "tex"):
-        with_, without = (write_table(table_of(("a", "b")), form, intervals=each) for each in (True, False))
+        with_, without = (written_table("a", "b", form=form, intervals=each) for each in (True, False))
         assert ("90.00" in without, "99.75" in with_, "99.75" in without) == (True, True, False)
-    lines = write_table(table_of(tuple(letter * 70 for letter in "xyz"))).splitlines()  # too long: letters
+    lines = written_table(*(letter * 70 for letter in "xyz")).splitlines()  # too long: letters
     assert lines[2] == f"A: {'x' * 70}"
     assert max(map(len, lines[6:10])) <= 100
     for last, legend in ((27, False), (28, True)):  # a table of 100 characters, and of one more
-        written = write_table(table_of(("x" * 30, "y" * 24, "z" * last)))
+        written = written_table("x" * 30, "y" * 24, "z" * last)
         assert ("A: x" in written) is legend
-    assert " ".join(("x" * 40, "y" * 39 + "…")) in " ".join(
-        write_table(table_of(("x" * 40, "y" * 41))).split()
-    )
+    assert f"{'x' * 40} {'y' * 39}…" in " ".join(written_table("x" * 40, "y" * 41).split())
     for form in ("md", "tex", "csv"):
-        written = write_table(table_of(("v" * 400, "w" * 401)), form)
+        written = written_table("v" * 400, "w" * 401, form=form)
         assert ("v" * 400 in written, "w" * 399 in written, "w" * 400 in written) == (True, True, False)
 
 

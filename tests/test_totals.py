@@ -30,7 +30,7 @@ from planner_eval.results.scored import (
     scored_of,
 )
 from planner_eval.results.totals import Totals, totals_of
-from planner_eval.results.views.report import FigureView, write_report
+from planner_eval.results.views.report import FigureView, report_view
 from tests.conftest import tables, text_case
 
 TABLES = tables(__file__)
@@ -70,7 +70,7 @@ def some_rows(random: Random, count: int) -> list[ScoredRow]:
 def written(totals: Totals, rows: list[ScoredRow]) -> list[str]:
     report = report_of(totals, rows, UNKNOWN_PROVENANCE, policy="default")
     forms = ("text", "md", "json", "jsonl", "csv", "junit")
-    return ["".join(write_report(report, form, failures=one)) for form in forms for one in (False, True)]
+    return [report_view(report, failures=one).text(form) for form in forms for one in (False, True)]
 
 
 def folded(parts: list[list[ScoredRow]], random: Random, cluster: str | None = None) -> Totals:
@@ -93,8 +93,8 @@ def test_a_long_report_says_the_most_important_first_and_how_much_is_left_out() 
         for row in rows:
             totals.add(row)
         report = report_of(totals, rows, UNKNOWN_PROVENANCE, policy="default")
-        pieces = write_report(report, failures=not causes and not brief, view=FigureView(brief=brief))
-        documents.append("".join(pieces).rpartition("\n")[0])
+        view = report_view(report, failures=not causes and not brief, view=FigureView(brief=brief))
+        documents.append(view.text().rpartition("\n")[0])
     assert "\n----\n".join(documents) + "\n" == text_case("test_totals-LONG.txt")
 
 

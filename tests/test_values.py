@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from planner_eval.base.tables import table
+from planner_eval.base.tables import TEXT
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.policy.dates import normalise_date, normalise_time
 from planner_eval.comparison.policy.file import load_policy
@@ -81,7 +81,7 @@ def test_the_page_has_the_table(request: pytest.FixtureRequest) -> None:
             for case in cases
         ]
         section = re.compile(rf"(^## {word}\n(?:(?!## |```).*\n)*```text\n)(?:(?!```).*\n)*", re.MULTILINE)
-        text = section.sub(lambda match, rows=rows: f"{match[1]}{table(rows, 'text')}\n", text)
+        text = section.sub(lambda match, rows=rows: f"{match[1]}{TEXT.table(rows)}\n", text)
     if request.config.getoption("--update-cases"):
         PAGE.write_text(text, encoding="utf-8")
     else:

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from planner_eval.base.tables import table
+from planner_eval.base.tables import TEXT
 from planner_eval.benchmarks.appbench.evaluation import (
     FIGURE_NAMES,
     OfficialCall,
@@ -359,7 +359,7 @@ def main() -> int:
     ]
     totals = {key: sum(row[key] for row in rows) for key in columns}
     rows.append({"benchmark": "all", "what": "", **totals})
-    print(table(rows))
+    print(TEXT.table(rows))
     return int(totals["rows"] != totals["rows equal"])
 
 

@@ -37,7 +37,7 @@ def _dialects() -> str:
 
 def _terms() -> str:
     """The terms of ``planeval stats``."""
-    from planner_eval.base.tables import table
+    from planner_eval.base.tables import MARKDOWN
     from planner_eval.plan.statistics import (
         FIGURE_MEANINGS,
         KIND_MEANINGS,
@@ -48,12 +48,12 @@ def _terms() -> str:
     )
 
     words = explain_words(FIGURE_MEANINGS, KIND_MEANINGS, PATTERNS, shapes=SHAPES, scopes=SCOPES)
-    return table([{"term": f"`{word}`", "meaning": meaning} for word, meaning in words.items()], "md")
+    return MARKDOWN.table({"term": f"`{word}`", "meaning": meaning} for word, meaning in words.items())
 
 
 def _metrics() -> str:
     """The metrics of ``planeval score``."""
-    from planner_eval.base.tables import table
+    from planner_eval.base.tables import MARKDOWN
     from planner_eval.comparison.metrics import METRICS
 
     rows = [
@@ -65,15 +65,15 @@ def _metrics() -> str:
         }
         for metric in METRICS.values()
     ]
-    return table(rows, "md")
+    return MARKDOWN.table(rows)
 
 
 def _frameworks() -> str:
     """The layouts of frameworks' files."""
-    from planner_eval.base.tables import table
+    from planner_eval.base.tables import MARKDOWN
     from planner_eval.reading.files.frameworks import layout_rows
 
-    return table(layout_rows(), "md")
+    return MARKDOWN.table(layout_rows())
 
 
 def _kinds() -> str:

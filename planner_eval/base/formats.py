@@ -24,38 +24,47 @@ class Format(NamedTuple):
         shows: What it shows of a result: words, one of which a result has to have, see `View`.
         writer: What writes that: ``"module:function"`` of this package.
         suffixes: Words that name it as suffixes of files, what we write first; its own name when left out.
+        stamp: What a plot's file says of itself with the time or the program, which ours leave out.
+        remarks: Says what is worth knowing of a drawing in it, ``"module:function"``.
     """
 
     shows: str
     writer: str
     suffixes: str | None = None
+    stamp: str = ""
+    remarks: str | None = None
 
 
 FORMATS = {
     "text": Format("document plain", "base.tables:write_text", "txt text"),
     "json": Format("data", "base.tables:write_json"),
     "jsonl": Format("records", "base.tables:write_json_lines"),
-    "csv": Format("table rows", "base.tables:write_csv"),
-    "md": Format("document rows", "base.tables:write_markdown"),
+    "csv": Format("table", "base.tables:write_csv"),
+    "md": Format("document", "base.tables:write_markdown"),
     "junit": Format("cases", "results.views.junit:write_cases", "xml junit"),
     "github": Format("annotations", "results.views.ci:github_annotations", ""),
     "sarif": Format("findings", "results.views.ci:sarif"),
     "tsv": Format("result_file", "base.tables:write_whole"),
     "listing": Format("overlay", "results.drawing.terminal:to_text", ""),
     "boxes": Format("overlay boxes", "results.drawing.terminal:to_boxes", ""),
-    "svg": Format("picture plot", "results.drawing.layout:draw_many"),
-    "png": Format("picture plot binary", "results.drawing.layout:draw_many"),
-    "pdf": Format("picture plot binary", "results.drawing.layout:draw_many"),
+    "svg": Format("picture plot", "results.drawing.layout:draw_many", stamp="Date"),
+    "png": Format("picture plot binary bitmap", "results.drawing.layout:draw_many", stamp="Software"),
+    "pdf": Format("picture plot binary", "results.drawing.layout:draw_many", stamp="CreationDate"),
     "dot": Format("picture", "results.drawing.dot:to_dot", "dot gv"),
-    "mermaid": Format("picture", "results.drawing.mermaid:to_mermaid", "mmd mermaid"),
+    "mermaid": Format(
+        "picture",
+        "results.drawing.mermaid:to_mermaid",
+        "mmd mermaid",
+        remarks="results.drawing.mermaid:size_diagnostics",
+    ),
     "tex": Format("paper", "base.tables:write_whole"),
     "html": Format("page", "results.page.page:page"),
 }
 """Every format that some command writes, in the order in which help lists them.
 
-What they show beside the fields of `View`: ``plain`` text without markup, ``rows`` with a head, lines of
-``annotations`` or ``findings`` for CI, a plan over another (``overlay``) or in ``boxes`` in a terminal, a
-``picture`` of plans, a ``plot`` of figures, a ``page``; ``binary`` for no terminal.
+What they show beside the fields of `View`: ``plain`` text without markup, ``annotations`` or ``findings`` for
+CI, a plan over another (``overlay``) or in ``boxes`` in a terminal, a ``picture`` of plans, a ``plot`` of
+figures, a ``page``; ``binary`` for no terminal, and a ``bitmap`` of so many dots an inch.
 """
 
 
@@ -65,8 +74,9 @@ def suffixes_of(form: str) -> list[str]:
     return [form] if words is None else words.split()
 
 
-DEFAULT, LISTING = "text", "listing"
-"""The format where none is named; what it is called where it would also stand for edits: a drawn listing."""
+DEFAULT, LISTING, PICTURE = "text", "listing", "svg"
+"""The format where none is named; what it is called where it would also stand for edits: a drawn listing; and
+that of pictures."""
 
 SUMMARY = "md"
 """The format of what CI shows of a whole step."""
@@ -87,8 +97,8 @@ class View(NamedTuple):
     Args:
         document: Text for people in pieces, as text or as Markdown.
         data: The whole as JSON data, or its text in pieces.
-        records: A value a line.
-        table: Rows of equal keys, for programs.
+        records: A value a line, or its text.
+        table: Rows of equal keys, for programs, or text.
         cases: Test cases, and how many of them have which outcome where that is known before.
         paper: The whole as LaTeX.
         result_file: A benchmark's own file.
@@ -97,26 +107,50 @@ class View(NamedTuple):
     document: Callable[[Style], Iterable[str]] | None = None
     data: Callable[[], Any] | None = None
     records: Callable[[], Iterable[Any]] | None = None
-    table: Callable[[], Iterable[Mapping[str, Any]]] | None = None
+    table: Callable[[], Iterable[Mapping[str, Any] | str]] | None = None
     cases: Callable[[], tuple[Iterable[Any], Mapping[str, int] | None]] | None = None
     paper: Callable[[], str] | None = None
     result_file: Callable[[], str] | None = None
 
+    def write(self, form: str) -> Iterator[str]:
+        """The result in a format, in pieces, without a last line end.
 
-def write_view(view: View, form: str) -> Iterator[str]:
-    """A result in a format, in pieces, without a last line end.
+        Raises:
+            InputError: the result shows nothing that the format shows.
+        """
+        aspects = {name: make for name, make in self._asdict().items() if make is not None}
+        forms = formats_of(*aspects)
+        if form not in forms:
+            raise InputError(f"unknown format {form!r}: expected one of {', '.join(forms)}")
+        pieces: Iterator[str] = load_writer(form)(
+            next(aspects[n] for n in FORMATS[form].shows.split() if n in aspects)
+        )
+        return pieces
 
-    Raises:
-        InputError: the result shows nothing that the format shows.
+    def text(self, form: str = DEFAULT) -> str:
+        """The same as one text."""
+        return "".join(self.write(form))
+
+
+def rows_view(rows: Iterable[Mapping[str, Any]], width: int = 60) -> View:
+    r"""Rows of equal keys, as each format of lists shows them.
+
+    Args:
+        rows: The rows, which text goes through twice.
+        width: The widest cell of a table for people.
+
+    >>> rows_view([{"n": 1}]).text("csv")
+    'n\n1'
     """
-    aspects = {name: make for name, make in view._asdict().items() if make is not None}
-    forms = formats_of(*aspects)
-    if form not in forms:
-        raise InputError(f"unknown format {form!r}: expected one of {', '.join(forms)}")
-    pieces: Iterator[str] = load_writer(form)(
-        next(aspects[n] for n in FORMATS[form].shows.split() if n in aspects)
+    from planner_eval.base.tables import json_array
+    from planner_eval.base.text import to_json
+
+    return View(
+        document=lambda style: style.pieces(rows, width),
+        data=lambda: json_array(to_json(row, 1) for row in rows),
+        records=lambda: rows,
+        table=lambda: rows,
     )
-    return pieces
 
 
 def load_writer(form: str) -> Callable[..., Any]:

@@ -1,92 +1,68 @@
-"""Tables: the same rows as text, Markdown, CSV, JSON or JSON lines."""
+"""Tables and data in writing: the same rows as text, Markdown, CSV, JSON or JSON lines."""
 
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import ratio_text
-from planner_eval.base.text import join_pieces, one_line, printable
+from planner_eval.base.text import join_pieces, one_line, printable, to_json
 
 _FORMULA = "=+-@\t\r"
 """What makes a spreadsheet take a cell for a formula."""
-
-FORMATS = ("text", "md", "csv", "json", "jsonl")
 
 Rows: TypeAlias = "list[dict[str, Any]]"
 """The rows of a table, each by its columns."""
 
 
-def table(rows: Sequence[Mapping[str, Any]], format: str = "text", *, width: int = 60) -> str:
-    r"""Rows of equal keys in one of :data:`FORMATS`.
-
-    Args:
-        rows: The rows; columns are the keys of the first.
-        format: ``"text"`` for people, ``"md"``, ``"csv"``, ``"json"`` or ``"jsonl"``.
-        width: The widest cell of a table for people.
-
-    Returns:
-        The text, without a last line end; "" for no rows as text.
-
-    >>> print(table([{"name": "a", "n": 1}, {"name": "bc", "n": 20}]))
-    name   n
-    a      1
-    bc    20
-    """
-    return "".join(table_pieces(rows, format, width=width))
-
-
-def table_pieces(rows: Iterable[Mapping[str, Any]], format: str, *, width: int = 60) -> Iterator[str]:
-    r"""Rows of equal keys as :func:`table` writes them, in pieces.
-
-    Args:
-        rows: The rows; as ``"text"`` they are gone through twice.
-        format: One of :data:`FORMATS`.
-        width: The widest cell of a table for people.
-
-    >>> "".join(table_pieces(iter([{"n": 1}, {"n": 2}]), "csv"))
-    'n\n1\n2'
-    """
-    if format == "text":
-        yield from _text_pieces(rows, width)
-        return
-    if format == "json":
-        yield from json_array(json.dumps(dict(row), ensure_ascii=False, indent=1) for row in rows)
-        return
-    yield from join_pieces(
-        (json.dumps(dict(row), ensure_ascii=False) for row in rows)
-        if format == "jsonl"
-        else _table_lines(rows, format)
-    )
-
-
-def _table_lines(rows: Iterable[Mapping[str, Any]], format: str) -> Iterator[str]:
-    """The lines of a table as ``"csv"`` or ``"md"``, whose columns are the keys of the first row."""
-    columns: list[str] = []
-    for row in rows:
-        if not columns:
-            columns = list(row)
-            yield from table_head(columns, format)
-        yield table_line([row.get(name) for name in columns], format)
-
-
 class Style(NamedTuple):
-    """How a document is shown to people: as text for a terminal, or as Markdown.
+    """How tables and documents are written: as text for people, as Markdown, or as CSV for programs.
 
     Args:
-        form: The format, one of :data:`FORMATS`.
         markup: Whether it is Markdown.
+        line: Writes a row by itself, without its line end; None where columns stand below one another.
     """
 
-    form: str
-    markup: bool
+    markup: bool = False
+    line: Callable[[Sequence[Any]], str] | None = None
 
     def table(self, rows: Iterable[Mapping[str, Any]], *, width: int = 60) -> str:
-        """Rows as a table."""
-        return table([*rows], self.form, width=width)
+        r"""Rows of equal keys as a table, without a last line end; "" for no rows.
+
+        Args:
+            rows: The rows; columns are the keys of the first.
+            width: The widest cell of a table for people.
+
+        >>> print(TEXT.table([{"name": "a", "n": 1}, {"name": "bc", "n": 20}]))
+        name   n
+        a      1
+        bc    20
+        """
+        return "".join(self.pieces([*rows], width))
+
+    def pieces(self, rows: Iterable[Any], width: int = 60) -> Iterator[str]:
+        r"""The same in pieces; as text the rows are gone through twice.
+
+        >>> "".join(CSV.pieces(iter([{"n": 1}, {"n": 2}])))
+        'n\n1\n2'
+        """
+        return _text_pieces(rows, width) if self.line is None else join_pieces(self.row_lines(rows))
+
+    def row_lines(self, rows: Iterable[Mapping[str, Any] | str]) -> Iterator[str]:
+        """The same line by line, of a style whose rows stand by themselves; a text stands as it is."""
+        columns: list[str] = []
+        assert self.line is not None
+        for row in rows:
+            if isinstance(row, str):
+                yield row
+                continue
+            if not columns:
+                columns = list(row)
+                yield self.line(columns)
+                yield from [self.line(["---"] * len(columns))] if self.markup else []
+            yield self.line([row.get(name) for name in columns])
 
     def lines(self, lines: Iterable[str]) -> str:
         """Lines, each an item of a list in Markdown."""
@@ -103,7 +79,30 @@ class Style(NamedTuple):
         return ("\n\n" if self.markup else "\n").join(blocks)
 
 
-TEXT, MARKDOWN = Style("text", markup=False), Style("md", markup=True)
+def _markdown_line(values: Sequence[Any]) -> str:
+    r"""A row of a table as Markdown.
+
+    >>> _markdown_line(["a|b", 1, None])
+    '| a\\|b | 1 | – |'
+    """
+    return "| " + " | ".join(md_cell(_cell(value)) for value in values) + " |"
+
+
+def _csv_line(values: Sequence[Any]) -> str:
+    """A row of a table as CSV.
+
+    >>> _csv_line(["a,b", 1, None])
+    '"a,b",1,'
+    """
+    import csv
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([v if v is None or isinstance(v, (int, float)) else csv_cell(_cell(v)) for v in values])
+    return out.getvalue().removesuffix("\n")
+
+
+TEXT, MARKDOWN, CSV = Style(), Style(markup=True, line=_markdown_line), Style(line=_csv_line)
 
 
 # ----------------------------------------------------------------------
@@ -121,17 +120,17 @@ def write_markdown(document: Callable[[Style], Iterable[str]]) -> Iterator[str]:
 def write_json(data: Callable[[], Any]) -> Iterator[str]:
     """Data as JSON; what comes in pieces is its text already."""
     value = data()
-    yield from value if isinstance(value, Iterator) else [json.dumps(value, ensure_ascii=False, indent=1)]
+    yield from value if isinstance(value, Iterator) else [to_json(value, 1)]
 
 
 def write_json_lines(records: Callable[[], Iterable[Any]]) -> Iterator[str]:
-    """A line of JSON a value."""
-    return join_pieces(json.dumps(record, ensure_ascii=False) for record in records())
+    """A line of JSON a value; one that is a text is its line already."""
+    return join_pieces(record if isinstance(record, str) else to_json(record) for record in records())
 
 
 def write_csv(rows: Callable[[], Iterable[Mapping[str, Any]]]) -> Iterator[str]:
     """Rows as CSV."""
-    return table_pieces(rows(), "csv")
+    return CSV.pieces(rows())
 
 
 def write_whole(text: Callable[[], str]) -> Iterator[str]:
@@ -178,32 +177,6 @@ def json_array(items: Iterable[str]) -> Iterator[str]:
     yield "\n]" if lead[0] == "," else "[]"
 
 
-def table_head(columns: Sequence[str], format: str) -> list[str]:
-    """The lines before the rows of a table as ``"csv"`` or ``"md"``.
-
-    >>> table_head(["name", "n"], "md")
-    ['| name | n |', '| --- | --- |']
-    """
-    rule = [table_line(["---"] * len(columns), format)] if format == "md" else []
-    return [table_line(columns, format), *rule]
-
-
-def table_line(values: Sequence[Any], format: str) -> str:
-    r"""A row of a table as ``"csv"`` or ``"md"``, without its line end.
-
-    >>> table_line(["a,b", 1, None], "csv"), table_line(["a|b", 1, None], "md")
-    ('"a,b",1,', '| a\\|b | 1 | – |')
-    """
-    if format == "md":
-        return "| " + " | ".join(md_cell(_cell(value)) for value in values) + " |"
-    import csv
-
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([v if v is None or isinstance(v, (int, float)) else csv_cell(_cell(v)) for v in values])
-    return out.getvalue().removesuffix("\n")
-
-
 def _cell(value: Any) -> str:
     if value is None:
         return "–"
@@ -211,7 +184,7 @@ def _cell(value: Any) -> str:
         return ratio_text(value)
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict, tuple)) else str(value)
+    return to_json(value) if isinstance(value, (list, dict, tuple)) else str(value)
 
 
 def csv_cell(text: str) -> str:

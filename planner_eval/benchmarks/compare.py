@@ -24,14 +24,13 @@ from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.rows import unread_state
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results import scored as rows
-from planner_eval.results.compare import System, comparison_of
+from planner_eval.results.compare import System, make_comparison
 from planner_eval.results.contrast import Comparison
 from planner_eval.results.report import DuplicateRecord, Provenance
 from planner_eval.results.runs.folder import refuse_unlike
 from planner_eval.results.runs.run_file import StoredRun
 from planner_eval.results.score import refuse_seed
 from planner_eval.results.system_names import system_names
-from planner_eval.results.totals import Totals
 
 # ----------------------------------------------------------------------
 # Systems under a benchmark: the figures of single samples, as pairs of systems are compared by them.
@@ -407,8 +406,7 @@ def _compare_scored(  # noqa: PLR0913 - the options of a public function
     systems = [
         System(
             run,
-            Totals((), data={"lacks": ()}),  # nothing is known of what gold plans have
-            Provenance(
+            about=Provenance(
                 read={"answers": result.read, "gold": gold},
                 repeated=tuple(DuplicateRecord(name, file, None) for name in result.matched.repeated),
             ),
@@ -416,8 +414,8 @@ def _compare_scored(  # noqa: PLR0913 - the options of a public function
         )
         for run, result, file in zip(sample_rows.runs, results, files, strict=True)
     ]
-    return comparison_of(
-        systems, sample_rows.metrics, names=names, provenance=provenance, seed=seed, cluster=cluster
+    return make_comparison(
+        systems, sample_rows.metrics, names=names, made=provenance, seed=seed, cluster=cluster
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.tables import table
+from planner_eval.base.tables import Style
 from planner_eval.results.gold_doubts import read_gold_doubts
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def format_without_doubts(
-    scored: Scored, doubts: Any, score: Callable[[Collection[str]], Scored], form: str = "text"
+    scored: Scored, doubts: Any, score: Callable[[Collection[str]], Scored], style: Style
 ) -> str:
     """Each figure of a benchmark, and beside it that without the records of doubtful gold, as a table.
 
@@ -22,7 +22,7 @@ def format_without_doubts(
         scored: What it said of all samples.
         doubts: The records, as :func:`planner_eval.results.gold_doubts.read_gold_doubts` takes them.
         score: Scores the samples with these ids.
-        form: ``"text"`` or ``"md"``.
+        style: How it is written.
 
     Raises:
         InputError: the file cannot be read, or none of its records is a sample, or all samples are.
@@ -51,7 +51,7 @@ def format_without_doubts(
                 }
             )
     head = read.message(len(samples) - len(undoubted), len(samples), len(unknown))
-    return f"\n\n{head}\n{chr(10) * (form == 'md')}{table(rows, form)}"
+    return f"\n\n{style.join([head, style.table(rows)])}"
 
 
 def _round(value: Any) -> Any:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import DEFAULT, View, write_view
+from planner_eval.base.formats import View
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.tables import Style
 from planner_eval.base.text import format_count
@@ -274,19 +274,17 @@ def common_notations(counts: Counter[str], records: int) -> dict[str, int]:
     return dict(counts.most_common(2)) if counts.total() * 2 > records else {}
 
 
-def write_score(
+def score_view(
     scored: Scored,
-    form: str = DEFAULT,
     *,
     rows: bool = False,
     failures: bool = False,
     cases: Callable[[], Any] | None = None,
-) -> Iterator[str]:
-    """A score in a format, in pieces: what was matched, then each figure by variant, with counts and notes.
+) -> View:
+    """What a score shows: what was matched, then each figure by variant, with counts and notes.
 
     Args:
         scored: The score.
-        form: The format.
         rows: A row a record as well, or alone where there is one table; data have them always.
         failures: Of these rows only those of records that a variant does not count as solved.
         cases: Gives the test cases, see `planner_eval.base.formats.View`.
@@ -316,7 +314,7 @@ def write_score(
         yield from (f"\n\n{block}" for block in blocks)
 
     data, own_file = (lambda: _format_json(scored)), scored.result_file
-    return write_view(View(document, data, table, table, cases, result_file=own_file), form)
+    return View(document, data, table, table, cases, result_file=own_file)
 
 
 def _trial_blocks(scored: Scored, style: Style) -> Iterator[str]:

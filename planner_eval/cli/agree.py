@@ -48,7 +48,7 @@ def command(
     Exit code: 0 compared; 1 a score misses its --fail-under threshold, or records are unmatched; 2 usage
     error; 3 nothing compared.
     """
-    from planner_eval.results.agreement import write_agreement
+    from planner_eval.results.agreement import agreement_view
 
     refuse_stdin_twice(first, second)
     how: dict[str, Any] = {"positive": positive, "id_field": id_field, "verdict_field": verdict_field}
@@ -64,7 +64,7 @@ def command(
         limit.check(agreement.figure(limit.name), first, lower=limit.name.startswith("false"))
         for limit in output.limits
     ]
-    output.emit(write_agreement(agreement, output.form, limits=limits))
+    output.emit_view(agreement_view(agreement, limits))
     missed = say_missed(limits)
     if agreement.left_over:
         note(f"{agreement.left_over:,} of {format_count(len(agreement.rows), 'record')} are not counted")

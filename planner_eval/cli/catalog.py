@@ -9,7 +9,6 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import CatalogError
 from planner_eval.base.formats import formats_of
-from planner_eval.base.tables import table
 from planner_eval.base.text import did_you_mean, format_count, printable, to_json
 from planner_eval.cli.options import as_command, dialect_option, note, option, refuse_idle
 from planner_eval.cli.output import LIST_ASPECTS, Output, output_options
@@ -82,7 +81,7 @@ def command(
         hint = did_you_mean(wanted, [tool.full_name for tool in catalog.tools], lead="; ")
         raise CatalogError(f"{catalog.name} has no tool {wanted!r}{hint}")
     if not output.shows("plain"):
-        output.emit(table([_row(tool) for tool in tools], output.form))
+        output.emit_rows([_row(tool) for tool in tools])
     elif wanted is not None:
         output.emit(printable("\n\n".join(map(_tool_text, tools))))
     else:

@@ -14,7 +14,7 @@ import planner_eval as pe
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.counts import Counts
 from planner_eval.base.errors import CatalogError
-from planner_eval.base.tables import table_pieces
+from planner_eval.base.formats import rows_view
 from planner_eval.base.text import (
     did_you_mean,
     encodable,
@@ -102,7 +102,7 @@ def command(
             output.emit_findings(findings_in(lines), _summary(tally, catalog))
         elif tally.findings or not plain or output.file is not None:
             rows = (row for line in lines for row in json.loads(line))
-            output.emit(join_pieces(map(_line, rows)) if plain else table_pieces(rows, output.form))
+            output.emit(join_pieces(map(_line, rows)) if plain else rows_view(rows).write(output.form))
     if catalog is not None:
         remarks = catalog_remarks(catalog)
         if (more := len(remarks) - _MAX_REMARKS) > 0:

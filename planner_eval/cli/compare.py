@@ -11,7 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
-from planner_eval.cli.benchmark_options import (
+from planner_eval.cli.benchmarks import (
     OVERRIDDEN_OPTIONS,
     BenchmarkOptions,
     benchmark_options,
@@ -237,14 +237,14 @@ def _check_allowances(comparison: Comparison, allowed: Sequence[Allowance]) -> t
 def _write(
     comparison: Comparison, output: Output, metrics: Sequence[str], cases: list[Case], *, all_figures: bool
 ) -> None:
-    from planner_eval.results.views.compare import compare_cases, write_comparison
+    from planner_eval.results.views.compare import compare_cases, comparison_view
 
     if all_figures:
         metrics = [line.name for line in comparison.contrasts[0].lines]
     without = None if output.doubts is None else pe.leave_out_doubts(comparison, output.doubts)
     systems = format_count(len(comparison.contrasts) + 1, "system")
     output.emit_result(
-        lambda form: write_comparison(comparison, form, every=metrics, limits=cases, without=without),
+        comparison_view(comparison, every=metrics, limits=cases, without=without),
         # Whoever reads a step wants to see what is lost, whether or not so much may be.
         lambda: [*cases, *compare_cases(comparison, limited=False)],
         f"{format_count(comparison.n, 'pair')} of {systems}",

@@ -10,8 +10,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import WriteError
-from planner_eval.base.formats import NOTATIONS, formats_of, shows
-from planner_eval.base.tables import table
+from planner_eval.base.formats import NOTATIONS, View, formats_of, rows_view
 from planner_eval.base.text import encodable, format_count, join_pieces, to_json
 from planner_eval.cli.options import (
     as_command,
@@ -29,6 +28,9 @@ from planner_eval.cli.sources import Input, id_option, input_options, refuse_std
 from planner_eval.cli.workers import PlansJob, Tally, Work, counts_text, work_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from planner_eval.base.tables import Style
     from planner_eval.comparison.patch_files import Patches, PatchResult
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
@@ -84,7 +86,7 @@ def command(
     )
     output = output.choose(*(formats_of(*LIST_ASPECTS) if listing else NOTATIONS))
     if listing:
-        output.emit("\n\n".join(_dialects_text(name, output.form) for name in files or (None,)))
+        output.emit("\n\n".join(_list_dialects(name).text(output.form) for name in files or (None,)))
         return 0
     click.get_current_context().params["form"] = "plans"  # which no colours are for
     target = "plan" if target is None and patch is not None else target
@@ -156,28 +158,30 @@ class _ConvertJob(PlansJob):
         return json.dumps((encodable(text), messages))
 
 
-def _dialects_text(name: str | None, form: str) -> str:
+def _list_dialects(name: str | None) -> View:
     """The notations and the frameworks whose files are known, or one notation with its example."""
-    from planner_eval.reading.files.frameworks import layout_rows
-
     entries = pe.list_dialects(name)
-    plain = shows(form, "plain")
-    if shows(form, "document") and not plain and name is None:
-        from planner_eval.reading.dialects.listing import dialect_tables
-
-        return dialect_tables()
-    if shows(form, "data"):
-        return to_json([entry._asdict() for entry in entries], 1)
-    if name is not None and plain:
-        entry = entries[0]
-        remark = f"\n{entry.note}" if entry.note else ""
-        return f"{entry.name}: {entry.title}{remark}\n\n{entry.example}"
     rows = [
         {"dialect": e.name, "what it is": e.title, "references": e.references, "seen": e.checked}
         for e in entries
     ]
-    layouts = table(layout_rows(), form, width=100) if plain and name is None else ""
-    return "\n\n".join(filter(None, (table(rows, form, width=80), layouts)))
+
+    def document(style: Style) -> Iterator[str]:
+        if style.markup:
+            from planner_eval.reading.dialects.listing import dialect_tables
+
+            yield style.table(rows, width=80) if name is not None else dialect_tables()
+        elif name is not None:
+            entry = entries[0]
+            remark = f"\n{entry.note}" if entry.note else ""
+            yield f"{entry.name}: {entry.title}{remark}\n\n{entry.example}"
+        else:
+            from planner_eval.reading.files.frameworks import layout_rows
+
+            tables = ((rows, 80), (layout_rows(), 100))
+            yield "\n\n".join(style.table(table, width=width) for table, width in tables)
+
+    return rows_view(rows)._replace(document=document, data=lambda: [entry._asdict() for entry in entries])
 
 
 # ----------------------------------------------------------------------

@@ -10,7 +10,6 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import formats_of
-from planner_eval.base.tables import table
 from planner_eval.base.text import to_json
 from planner_eval.cli.data_check import command as check
 from planner_eval.cli.data_make import command as make
@@ -141,12 +140,12 @@ def show(
             }
             for status in pe.list_datasets(cache=cache, folder=source)
         ]
-        output.emit(table(rows, output.form, width=70))
+        output.emit_rows(rows, 70)
         return 0
     if verify:
         states = pe.verify_dataset(name, cache=cache, folder=source)
         rows = [{"file": s.file.path, "state": s.state, "sha256": s.sha256} for s in states]
-        output.emit(table(rows, output.form, width=70))
+        output.emit_rows(rows, 70)
         return int(any(s.state == "differs" or (s.state == "missing" and s.file.needed) for s in states))
     if not samples and not wanted:
         from planner_eval.benchmarks.datasets.published import dataset_folder, find_dataset
@@ -211,14 +210,10 @@ def _sample_json(sample: Any) -> str:
 def export(
     samples: str,
     to: str,
-    benchmark: str | None,
-    catalog: str | None,
-    dialect: str | None,
     shots: int | None,
-    limit: int | None,
     wanted: tuple[str, ...],
-    cache: str | None,
     output: str | None,
+    **options: Any,
 ) -> int:
     """Write samples as training records: the prompts of planeval predict, with gold as the answer.
 
@@ -230,10 +225,8 @@ def export(
     refuse_idle(("dialect shots", chat, "with --to chat-jsonl, whose answers are text"))
     from planner_eval.models.pipelines.demonstrations import ShotOptions
 
-    exported = pe.export_dataset(
-        samples, dialect=dialect, cache=cache, benchmark=benchmark, catalog=catalog, ids=wanted, limit=limit,
-        shots=None if shots is None else ShotOptions(shots), to=to,
-    )  # fmt: skip
+    demonstrations = None if shots is None else ShotOptions(shots)
+    exported = pe.export_dataset(samples, ids=wanted, shots=demonstrations, to=to, **options)
     unwritten: dict[str, list[str]] = {}
     lines = []
     for result in exported:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, shows
+from planner_eval.base.formats import DEFAULT, View, format_of_suffix, formats_of, shows
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.text import format_count, one_line, to_json
 from planner_eval.cli.options import (
@@ -24,7 +24,7 @@ from planner_eval.cli.options import (
     refuse_idle,
 )
 from planner_eval.cli.output import emit, file_option
-from planner_eval.cli.predict import PredictProgress, amount_text, parse_setting, resumable
+from planner_eval.cli.predict import PredictProgress, amount_text, parse_setting, resumable, tokens_text
 from planner_eval.cli.sources import CatalogOptions, catalog_options, isolation_options, request_options
 from planner_eval.cli.terminal import Target, make_counter
 from planner_eval.curation.make.skeletons import JSON_LIST_LAYOUTS, LAYOUTS, OWN_LAYOUT, PRESETS
@@ -114,10 +114,9 @@ class QuestionOptions(NamedTuple):
                 seen=progress.seen,
             )
         least = "at least " if progress.uncounted else ""
-        took = [f"{least}{progress.tokens[0]:,} tokens in and {progress.tokens[1]:,} out"]
-        took = took if any(progress.tokens) else []
-        took += [f"cost {least}{amount_text(progress.cost)}"] if progress.rates is not None else []
-        _say_questions(results, "; " * bool(took) + ", ".join(took))
+        took = tokens_text(progress.tokens, least)
+        took += f", cost {least}{amount_text(progress.cost)}" if progress.rates is not None else ""
+        _say_questions(results, took.replace(", ", "; ", 1))
         return results
 
 
@@ -283,8 +282,7 @@ def command(
         note(message)
     if card is not None:
         form = format_of_suffix(card, formats_of("document", "data")) or DEFAULT
-        report = made_plans.card
-        emit(dump_indented(report.to_dict()) if shows(form, "data") else report.written(form), card)
+        emit(View(made_plans.card.document, made_plans.card.to_dict).write(form), card)
     note(*(message for message in made_plans.notes if message not in messages))
     note(
         made_plans.said or f"{format_count(len(asked_for), 'plan')} made, {made_plans.card.attempts:,} drawn"

@@ -19,7 +19,7 @@ from planner_eval.cli.terminal import Target, make_counter
 
 if TYPE_CHECKING:
     from planner_eval.curation.coverage import Aspect, Coverage
-    from planner_eval.curation.duplicates import AlikeCounts, AlikeRecords, Duplicates
+    from planner_eval.curation.duplicates import AlikeRecords, Duplicates
 
 
 # ----------------------------------------------------------------------
@@ -181,12 +181,10 @@ def duplicates_command(
     first: str,
     second: str | None,
     by: str | None,
-    query: str | None,
-    across: str | None,
-    examples: int,
     clusters: str | None,
     source: Input,
     output: Output,
+    **options: Any,
 ) -> int:
     """Find records with the same question, the same plan or both, word for word or up to values.
 
@@ -202,9 +200,12 @@ def duplicates_command(
     files = any(plans.file is not None for plans in sources)
     refuse_idle(("query", files, "to files: a data set has its own questions"))
     duplicates = pe.duplicates(
-        *sources, way=by, query=query, across=across, examples=examples,
-        reading=pe.Reading(dialect=source.dialect), progress=make_counter("plans"),
-    )  # fmt: skip
+        *sources,
+        way=by,
+        reading=pe.Reading(dialect=source.dialect),
+        progress=make_counter("plans"),
+        **options,
+    )
     if clusters is not None:
         emit((to_json(record) + "\n" for record in duplicates.clustered()), clusters, plain=True)
     output.emit_view(
@@ -245,14 +246,13 @@ def _duplicates_data(duplicates: Duplicates) -> JsonObject:
         "sets": [s._asdict() for s in duplicates.sets],
         "by": duplicates.by,
         "compared": duplicates.compared,
-        "ways": [_duplicate_row(a) for a in duplicates.ways],
+        "ways": [
+            {key: value for key, value in asdict(likeness).items() if value is not None}
+            for likeness in duplicates.ways
+        ],
         "groups": [g._asdict() for g in duplicates.groups],
         "unproved": duplicates.unproved,
     }
-
-
-def _duplicate_row(likeness: AlikeCounts) -> dict[str, Any]:
-    return {key: value for key, value in asdict(likeness).items() if value is not None}
 
 
 def _duplicates_text(duplicates: Duplicates, style: Style) -> str:

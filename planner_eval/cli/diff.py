@@ -86,7 +86,7 @@ def command(
     """
     from planner_eval.comparison.evaluate import refuse_unknown_names
     from planner_eval.results.runs.diff_job import DiffJob
-    from planner_eval.results.views.rows import PATCH, ROW_FORMAT, RowSettings, format_rows
+    from planner_eval.results.views.rows import PATCH, ROW_FORMAT, RowSettings, rows_of_pairs
 
     if gold is None:
         refuse_runs(pred)
@@ -129,7 +129,7 @@ def command(
         elif not patch and output.shows(*FINDING_ASPECTS):
             output.emit_findings(findings_in(lines), sums.said)
         else:
-            output.emit(format_rows(lines, job.told, sums), plain=patch)
+            output.emit(rows_of_pairs(lines, job.told, sums).write(row_format.written), plain=patch)
     if seconds is not None and rows[0].diff is not None and rows[0].diff.matching is not None:
         from planner_eval.comparison.metrics.edit_distance import distance_of
 
@@ -259,7 +259,6 @@ def _draw(pairs: Sequence[tuple[Row, Sequence[Record | None]]], output: Output, 
     Raises:
         InputError: there are several, or nothing to draw.
     """
-    from planner_eval.comparison.rows import STATES
     from planner_eval.results.drawing.overlay import conversation_scene
 
     form = DEFAULT if output.form == LISTING else output.form  # the listing of edits is text here
@@ -278,7 +277,7 @@ def _draw(pairs: Sequence[tuple[Row, Sequence[Record | None]]], output: Output, 
 
     def items() -> Iterator[tuple[str, str, Any, str]]:
         for row, records in pairs:
-            reason = (row.error or STATES[row.state]).partition("\n")[0]
+            reason = row.reason.partition("\n")[0]
             scene = None if row.diff is None else conversation_scene(row, records)
             yield row.id, row.id, scene, f"{row.state.replace('_', ' ')}: {reason}"
 

@@ -1,11 +1,11 @@
-"""The options of commands that draw, and of charts."""
+"""The options of commands that draw, and writing drawings into files."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import planner_eval as pe
@@ -13,12 +13,10 @@ from planner_eval.base.errors import InputError, RenderError
 from planner_eval.base.formats import DEFAULT, suffixes_of
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import write
-from planner_eval.cli.options import Scope, Seconds, bundle_options, note, option
-from planner_eval.cli.output import emit, picture_format, picture_option
+from planner_eval.cli.options import Seconds, bundle_options, note, option
 from planner_eval.cli.terminal import count_items, is_colored
 
 if TYPE_CHECKING:
-    from planner_eval.results.drawing.charts import Chart
     from planner_eval.results.drawing.layout import Drawing
 
 
@@ -175,49 +173,3 @@ def write_folder(
         write(file, named.drawing.data, follow=False)  # a link in the folder may lead anywhere
     note(f"{len(used):,} of {count:,} {what} drawn into {folder}")
     return failed
-
-
-# ----------------------------------------------------------------------
-# The options of charts that stand beside those of the papers, and writing one.
-class ChartOptions(NamedTuple):
-    """What chart is wanted.
-
-    Args:
-        plot: The file to draw it into; None for no chart.
-        figure: Which; the benchmark's first when None.
-        columns: Over how many columns of a paper, as text.
-    """
-
-    plot: str | None
-    figure: str | None
-    columns: str | None
-
-    @property
-    def applies(self) -> Scope:
-        """Its options help the one that names the file."""
-        return ("figure columns", self.plot is not None, "with --plot FILE")
-
-    def write(self, make: Callable[[], Chart]) -> Callable[[], None]:
-        """Make the chart, and say how it is written: what cannot be drawn is told before anything is."""
-        if self.plot is None:
-            return lambda: None
-        file, chart = self.plot, make()
-        columns = None if self.columns is None else int(self.columns)
-        drawn = chart.image(picture_format(file, "plot"), columns=columns)
-
-        def written() -> None:
-            emit(drawn, file)
-            note(f"{file}: {'; '.join([chart.name, *chart.notes])}")
-
-        return written
-
-
-chart_options = bundle_options(
-    "charted",
-    ChartOptions,
-    ChartOptions._fields,
-    picture_option("--plot", "plot", "Draw the benchmark's plots as in its paper (.svg, .png, .pdf)."),
-    option("--figure NAME", "With --plot: which one, e.g. nestful-6 (default: the benchmark's first)."),
-    option("--columns [1|2]", "With --plot: width in columns of a paper (default: 1 for one panel, else 2)."),
-)
-"""Add ``--plot``, ``--figure`` and ``--columns``; the command takes ``charted``, a `ChartOptions`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -41,7 +41,7 @@ from planner_eval.results.runs.execute_job import (
     ROWS_FORM,
     ExecuteJob,
     ExecuteSettings,
-    format_runs,
+    runs_view,
     unread_lines,
 )
 from planner_eval.results.runs.pairs import UnpairedRecords, is_large
@@ -159,10 +159,10 @@ def command(
     tools = pe.tool_source(spec, seed=seed, facts=facts)
     how = ExecuteSettings(tools, isolation, timeout, manner, allow_read, source.dialect, states)
     if seeds is not None:
-        from planner_eval.results.runs.execute_job import exit_code, format_seeds, judge_seeds
+        from planner_eval.results.runs.execute_job import exit_code, judge_seeds
 
         judgements = judge_seeds(plans, spec, seeds, facts, how)
-        output.emit(format_seeds(judgements, output.form))
+        output.emit_rows([judgement.row() for judgement in judgements])
         return exit_code(judgements)
     # In this process tools may keep something from plan to plan.
     inline = (isolation or tools.level) == "inline" and tools.data.get("kind") != "recorded"
@@ -187,7 +187,7 @@ def command(
             return (input_of("read", path) for path in allow_read if os.path.isfile(path))
 
         running = run_job(
-            job._replace(said=_deciding_settings(how, settings)), UnpairedRecords([plans.records]), work,
+            replace(job, said=_deciding_settings(how, settings)), UnpairedRecords([plans.records]), work,
             [("plans", plans)], what="plans", folder=folder, given=(plan,), used=used, more=more,
             deadline=timeout + _EXTRA_SECONDS,  # a plan has its own time, which is told as what it came to
         )  # fmt: skip
@@ -199,7 +199,7 @@ def command(
         elif drawn and ran:
             output.emit(_draw_run(ran[0], output, look))
         elif runs.plans:
-            output.emit(format_runs(lines, runs, output.form, many=many, trace=trace))
+            output.emit_view(runs_view(lines, runs, many=many, trace=trace))
         if state and not runs.stated:
             note(
                 f"--state: {spec} have no state; worlds have one, and so do objects and classes with a "

@@ -240,13 +240,9 @@ class Command(click.Command):
             error.param_hint = ctx.meta.get(f"planeval.typed {flag}", error.param_hint)
             raise
 
-    def _is_switch(self, flag: str) -> bool:
-        """Whether an option takes no value."""
-        return bool(self._flags()[flag].is_flag)
-
     def _expand(self, ctx: click.Context, args: Sequence[str]) -> Iterator[str]:
         """The words with each group's option replaced by the one that its key stands for."""
-        words = iter(args)
+        words, options = iter(args), self._flags()
         switched: dict[str, bool] = {}  # of a key that is a switch the last word counts
         for word in words:
             group, sign, value = word.partition("=")
@@ -269,7 +265,7 @@ class Command(click.Command):
                 yield from typed
                 continue
             ctx.meta[f"planeval.typed {flag}"] = f"{group} {key.strip()}"  # for messages
-            if self._is_switch(flag):
+            if options[flag].is_flag:
                 switch = value_of_key or "yes"
                 if switch not in _SWITCHES:
                     raise click.UsageError(f"{group} {value}: expected {key}, {key}=yes or {key}=no", ctx)

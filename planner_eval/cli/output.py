@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import SUMMARY, format_of_suffix, formats_of, load_writer, shows, write_view
+from planner_eval.base.formats import (
+    SUMMARY,
+    format_of_suffix,
+    formats_of,
+    load_writer,
+    rows_view,
+    shows,
+)
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import write
 from planner_eval.base.text import json_safe, printable
@@ -195,7 +202,11 @@ class Output(NamedTuple):
 
     def emit_view(self, view: View) -> None:
         """Write what the format shows of a result."""
-        self.emit(write_view(view, self.form))
+        self.emit(view.write(self.form))
+
+    def emit_rows(self, rows: Iterable[dict[str, Any]], width: int = 60) -> None:
+        """Write a list, see :func:`.rows_view`."""
+        self.emit_view(rows_view(rows, width))
 
     def emit_findings(self, findings: Sequence[Finding], headline: str) -> None:
         """Write what is wrong as CI servers show it, and of ``github`` the step's summary.
@@ -215,7 +226,7 @@ class Output(NamedTuple):
 
     def emit_result(
         self,
-        write: Callable[[str], Iterable[str]],
+        view: View,
         cases: Callable[[], Iterable[Case]],
         headline: str,
         *,
@@ -224,13 +235,13 @@ class Output(NamedTuple):
         """Write a result; as annotations its test cases that failed, and figures into the step's summary.
 
         Args:
-            write: Gives its text in a format, in pieces.
+            view: The result.
             cases: Gives the cases: thresholds and pairs.
             headline: What all is about, in one line.
             limited: Whether thresholds alone decide, so that what else failed is an error; else pairs warn.
         """
         if not self.shows("annotations"):
-            self.emit(write(self.form))
+            self.emit_view(view)
             return
         from planner_eval.results.findings import findings_of_case
         from planner_eval.results.views.ci import github_annotations
@@ -241,7 +252,7 @@ class Output(NamedTuple):
         findings = [f for case, level in levels for f in findings_of_case(case, level=level)]
         self.emit(github_annotations(findings, headline, os.environ.get("GITHUB_WORKSPACE")))
         title = click.get_current_context().command_path
-        _append_summary([f"## {title}", "", headline, "", *"".join(write(SUMMARY)).splitlines()])
+        _append_summary([f"## {title}", "", headline, "", *view.text(SUMMARY).splitlines()])
 
 
 def _append_summary(lines: Iterable[str]) -> None:

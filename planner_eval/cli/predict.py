@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # What planeval predict says of its run: while it goes on, and at the end.
-_PROGRESS_SECONDS = 10.0
 _MIN_BUSY_PAUSE, _MIN_PAUSE = 1.0, 5.0
 """Seconds that are worth a word: of a pause that a busy server causes, and of another."""
 
@@ -55,7 +54,6 @@ class PredictProgress:
     def __init__(self, rates: Rates | None, what: str = "samples") -> None:
         self.rates, self.what = rates, what
         self.counter = make_counter(what)
-        self.begun = self.said = time.monotonic()
         self.tokens, self.uncounted, self.cost = (0, 0), 0, 0.0
         self.unasked: list[str] = []
         self.limited = 0
@@ -66,7 +64,7 @@ class PredictProgress:
         """Take note of how many samples are done."""
         self._words()
         self.counter(completed, total)
-        self._now_and_then(time.monotonic())
+        self._note()
 
     def seen(self, row: Mapping[str, Any]) -> None:
         """Take note of what a row took."""
@@ -89,12 +87,12 @@ class PredictProgress:
             return
         self._words()
         self.counter.show(self.counter.said)
-        self._now_and_then(now, least=_PROGRESS_SECONDS if self.long else 0.0)
+        self._note(**({} if self.long else {"seconds": 0.0}))
         self.long = True
 
     def _words(self) -> None:
         least = "at least " if self.uncounted else ""
-        phrases = [f"{self.what}{_tokens_text(self.tokens, least)}"]
+        phrases = [f"{self.what}{tokens_text(self.tokens, least)}"]
         phrases += [f"cost {least}{self.cost:,.2f}"] if self.rates is not None else []
         now = time.monotonic()
         if waits := [w for w in self.waits if w[0] > now]:
@@ -104,13 +102,12 @@ class PredictProgress:
         phrases += [f"{format_count(self.limited, 'answer')} of 429 so far"] if self.limited else []
         self.counter.what = ", ".join(phrases)
 
-    def _now_and_then(self, now: float, *, least: float = _PROGRESS_SECONDS) -> None:
-        if self.counter.hidden and now - self.said >= least:
-            self.said = now
-            note(self.counter.said)
+    def _note(self, **how: float) -> None:
+        if self.counter.hidden:
+            self.counter.note(time.monotonic(), lambda: self.counter.said, **how)
 
 
-def _tokens_text(tokens: tuple[int, int], least: str) -> str:
+def tokens_text(tokens: tuple[int, int], least: str) -> str:
     """How many tokens were sent and received, to follow what was counted; "" for none."""
     return f", {least}{tokens[0]:,} tokens in and {tokens[1]:,} out" if any(tokens) else ""
 
@@ -156,7 +153,7 @@ def say_run(
     message = f"{format_count(totals.samples, 'sample')} asked with {pipeline}: {totals.answered:,} answered"
     message += "".join(f", {count:,} {code}" for code, count in totals.failed.items())
     least = "at least " if totals.uncounted else ""
-    message += f"; {format_count(totals.requests, 'request')}{_tokens_text(totals.tokens, least)}"
+    message += f"; {format_count(totals.requests, 'request')}{tokens_text(totals.tokens, least)}"
     message += f", cost {least}{amount_text(totals.cost)}" if totals.cost is not None else ""
     emit(f"{message}\n{os.path.join(folder, ROWS_FILE)}\n", None)
     if before := totals.samples + len(progress.unasked) - requested:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of
-from planner_eval.base.tables import table
+from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, rows_view
+from planner_eval.base.tables import TEXT
 from planner_eval.base.text import to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import Seconds, as_command, option, refuse_idle
@@ -38,7 +38,7 @@ def schema_command(name: str | None, output: str | None) -> int:
     """
     if name is None:
         rows = [{"schema": schema_name, "of": meaning} for schema_name, (_, _, meaning) in SCHEMAS.items()]
-        emit(table(rows, format_of_suffix(output, formats_of("data")) or DEFAULT), output)
+        emit(rows_view(rows).write(format_of_suffix(output, formats_of("data")) or DEFAULT), output)
         return 0
     emit(to_json(pe.schema(name), 1), output)
     return 0
@@ -63,7 +63,7 @@ def doctor_command(output: Output) -> int:
             "found": "standard output is a terminal: colours and progress",
         }
     )
-    output.emit(table(rows, output.form, width=100))
+    output.emit_rows(rows, 100)
     return 0 if any(c.what == "isolation strict" and c.there for c in checks) else 1
 
 
@@ -93,13 +93,19 @@ def selftest_command(scorer: str | None, timeout: float, policy: str | None, out
         answers = pe.selftest(policy=chosen_policy(policy))
     else:
         answers = pe.selftest(shlex.split(scorer), timeout=timeout)
-    output.emit(_format_answers(answers, output))
-    return int(not all(answer.right for answer in answers if not answer.disputed))
+    rows, sure = _answer_rows(answers), [answer for answer in answers if not answer.disputed]
+    view = rows_view(rows)
+    if output.shows("plain"):
+        right = sum(answer.right for answer in sure)
+        said = f"\n\n{right} of {len(sure)} undisputed pairs are judged right"
+        view = view._replace(document=lambda style: [style.table(rows), said])
+    output.emit_view(view)
+    return int(not all(answer.right for answer in sure))
 
 
-def _format_answers(answers: Sequence[PairVerdict], output: Output) -> str:
+def _answer_rows(answers: Sequence[PairVerdict]) -> list[dict[str, Any]]:
     failed = any(answer.error for answer in answers)
-    rows = [
+    return [
         {
             "id": answer.id,
             "pair": answer.what,
@@ -114,12 +120,6 @@ def _format_answers(answers: Sequence[PairVerdict], output: Output) -> str:
         }
         for answer in answers
     ]
-    text = table(rows, output.form)
-    if not output.shows("plain"):
-        return text
-    sure = [answer for answer in answers if not answer.disputed]
-    right = sum(answer.right for answer in sure)
-    return f"{text}\n\n{right} of {len(sure)} undisputed pairs are judged right"
 
 
 def _verdict_word(same: bool | None) -> str:
@@ -141,7 +141,7 @@ def explain_command(code: str | None, output: str | None) -> int:
             {"code": entry.code, "meaning": "; ".join(entry.meanings)}
             for entry in (*code_entries().values(), *term_entries())
         ]
-        emit(table(rows), output)
+        emit(TEXT.table(rows), output)
     else:
         emit("\n\n".join(map(explain_code, find_codes(code))), output)
     return 0

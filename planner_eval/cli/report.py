@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.cli.benchmark_options import OVERRIDDEN_OPTIONS
+from planner_eval.cli.benchmarks import OVERRIDDEN_OPTIONS, WORK_OPTION_NAMES, write_benchmark_page
 from planner_eval.cli.options import (
     COUNT,
     as_command,
@@ -31,7 +31,6 @@ from planner_eval.cli.pairs import (
     system_names,
     work_settings,
 )
-from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, write_benchmark_page
 from planner_eval.cli.workers import Work, work_options
 
 if TYPE_CHECKING:

@@ -12,14 +12,18 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
-from planner_eval.cli.benchmark_options import (
+from planner_eval.cli.benchmarks import (
     OVERRIDDEN_OPTIONS,
+    WORK_OPTION_NAMES,
     BenchmarkOptions,
+    ChartOptions,
     benchmark_options,
     benchmark_scopes,
+    chart_options,
     refuse_tsv,
+    score_benchmark,
+    write_stored_run,
 )
-from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.options import (
     as_command,
     format_condition,
@@ -40,7 +44,6 @@ from planner_eval.cli.pairs import (
     scored_pair_options,
     work_settings,
 )
-from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, score_benchmark, write_stored_run
 from planner_eval.cli.sources import original_names, refuse_runs, refuse_stdin_twice
 from planner_eval.cli.workers import Work, stored_work_options
 
@@ -278,7 +281,7 @@ def _score(
 
 def _write_report(report: Report, output: Output, view: FigureView) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
-    from planner_eval.results.views.report import left_out_figures, report_cases, write_report
+    from planner_eval.results.views.report import left_out_figures, report_cases, report_view
 
     about, failures = report.about, output.failures
     limits = [
@@ -291,7 +294,7 @@ def _write_report(report: Report, output: Output, view: FigureView) -> int:
         states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
         shown: dict[str, Any] = {"failures": failures, "limits": limits, "beside": left_out}
         output.emit_result(
-            partial(write_report, report, view=view, without=without, **shown),
+            report_view(report, view=view, without=without, **shown),
             partial(report_cases, report, **shown),
             f"{format_count(report.totals.pairs, 'pair')}: {states or 'none'}",
             limited=bool(limits),

@@ -12,7 +12,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.output_files import write
 from planner_eval.base.text import format_count, printable
-from planner_eval.cli.benchmark_options import OVERRIDDEN_READING, parse_settings
+from planner_eval.cli.benchmarks import OVERRIDDEN_READING, parse_settings
 from planner_eval.cli.options import COUNT, Seconds, as_command, is_option_passed, note, option, refuse_idle
 from planner_eval.cli.output import Output, output_options
 from planner_eval.cli.pairs import chosen_policy, read_sides, written_pair_options

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.cli.benchmark_options import (
+from planner_eval.cli.benchmarks import (
     BenchmarkOptions,
+    ChartOptions,
     benchmark_options,
+    chart_options,
     delay_garbage_collection,
     open_rules,
     refuse_idle_options,
     say_judge_failures,
 )
-from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.options import (
     as_command,
     cluster_option,
@@ -49,15 +50,12 @@ def command(
     runs: tuple[str, ...],
     layout: str | None,
     by: str | None,
-    metrics: tuple[str, ...],
     gold: str | None,
-    common: bool,
     bare: bool,
-    cluster: str | None,
-    seed: int,
     published: BenchmarkOptions,
     charted: ChartOptions,
     output: Output,
+    **options: Any,
 ) -> int:
     """Make a table of runs: models × parts × figures, with intervals and the best of each column.
 
@@ -90,12 +88,11 @@ def command(
     with nullcontext(pe.BenchmarkRules()) if bench is None else open_rules(bench, published) as rules:
         draw = charted.write(lambda: pe.chart(named, charted.figure, gold=gold, rules=rules))
         result_table = pe.table(
-            named, gold=gold, rules=rules, metrics=metrics, by=() if by is None else (by,), cluster=cluster,
-            seed=seed, layout=layout, common=common,
-        )  # fmt: skip
-    from planner_eval.results.views.table import write_table
+            named, gold=gold, rules=rules, by=() if by is None else (by,), layout=layout, **options
+        )
+    from planner_eval.results.views.table import table_view
 
-    output.emit(write_table(result_table, output.form, intervals=not bare))
+    output.emit_view(table_view(result_table, intervals=not bare))
     if not result_table.filled:
         note(
             "the runs have none of these metrics: choose others with --metric NAME, as planeval score RUN "

@@ -230,11 +230,14 @@ CLEAR_LINE = "\r\x1b[K"
 _LARGE_BYTES = 4_000_000
 """Files of so many bytes take a second to read."""
 
+_NOTE_SECONDS = 10.0
+"""Seconds between the lines that tell of progress where there is no terminal."""
+
 _COUNTERS_KEY = "planeval.counters"
 
 
 class Counter:
-    """How much is done and how fast, on standard error where that is a terminal and it takes a second.
+    """How much is done, how fast, and how long it will take; on standard error where that takes a second.
 
     It is told after each piece, by calling it with how many are done and of how many. What is shown is one
     line that is overwritten, and taken away when something else is written, or at the end.
@@ -243,29 +246,47 @@ class Counter:
         what: What is counted, in the plural.
         lead: What stands before the numbers.
         scale: How many make one of what is shown: a million bytes a megabyte.
+        noted: Where there is no terminal it is said every ten seconds.
     """
 
-    def __init__(self, what: str, lead: str = "", scale: int = 1) -> None:
-        self.what, self.lead, self.scale = what, lead, scale
+    def __init__(self, what: str, lead: str = "", scale: int = 1, *, noted: bool = False) -> None:
+        self.what, self.lead, self.scale, self.noted = what, lead, scale, noted
         self.done, self.total = 0, 0
         self.first: int | None = None
         self.begun = self.drawn = time.monotonic()
         self.visible = False
         self.hidden = not sys.stderr.isatty()
 
-    def __call__(self, completed: int, total: int | None) -> None:
+    def __call__(self, completed: int, total: int | None, failed: int = 0) -> None:
         """Take note of how many are done; `total` is None where it is not known."""
         self.done, self.total = completed, total or 0
-        if self.first is None:
+        if self.first is None:  # what an earlier run did tells nothing of the speed
             self.first = completed
-        if self.hidden:
-            return
         now = time.monotonic()
-        if now - self.begun > 1 and (now - self.drawn > 0.1 or completed == self.total):
+        if self.hidden and self.noted:
+            self.note(now, lambda: self._text(failed, now))
+        elif now - self.begun > 1 and (now - self.drawn > 0.1 or completed == self.total):
             self.drawn = now
-            rate = (completed - self.first) / self.scale / (now - self.begun)
-            speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
-            self.show(f"{self.lead}{self.said}, {speed}/s")
+            self.show(self._text(failed, now))
+
+    def note(self, now: float, text: Callable[[], str], seconds: float = _NOTE_SECONDS) -> None:
+        """Say something on a line of its own, unless that was done so many seconds ago."""
+        if now - self.drawn > seconds:
+            self.drawn = now
+            say(printable(text()))
+
+    def _text(self, failed: int, now: float) -> str:
+        """All that is said: ``5,000 of 1,000,000 pairs, 2,000/s, 8:17 left, 2 failed``."""
+        phrases = [f"{self.lead}{self.said}"]
+        rate = (self.done - (self.first or 0)) / self.scale / (now - self.begun)
+        if rate > 0:
+            phrases.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
+        if rate > 0 and self.total:
+            left = int((self.total - self.done) / self.scale / rate)
+            hours, minutes = divmod(left // 60, 60)
+            clock = f"{hours}:{minutes:02}" if hours else f"{minutes}"
+            phrases.append(f"{clock}:{left % 60:02} left")
+        return ", ".join([*phrases, *[f"{failed:,} failed"] * bool(failed)])
 
     def show(self, text: str) -> None:
         """Write the line over what stands there."""
@@ -297,13 +318,14 @@ class Counter:
         """Take the line away; an interrupt learns how much was done."""
         self.clear()
         error = sys.exception()
-        if isinstance(error, KeyboardInterrupt) and self.done < self.total:
+        told = hasattr(error, "__notes__")
+        if isinstance(error, KeyboardInterrupt) and self.done < self.total and not told:
             error.add_note(f"after {self.said}")
 
 
-def make_counter(what: str = "pairs", *, lead: str = "", scale: int = 1) -> Counter:
+def make_counter(what: str = "pairs", **how: Any) -> Counter:
     """A count for the command that runs; see :class:`Counter`."""
-    counter = Counter(what, lead, scale)
+    counter = Counter(what, **how)
     context = click.get_current_context(silent=True)
     if context is not None:
         context.meta.setdefault(_COUNTERS_KEY, []).append(counter)

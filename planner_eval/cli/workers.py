@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -13,7 +12,7 @@ import planner_eval as pe
 from planner_eval.base.counts import Counts
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import to_json
-from planner_eval.cli.options import COUNT, Seconds, bundle_options, note, option
+from planner_eval.cli.options import COUNT, Seconds, bundle_options, option
 from planner_eval.cli.terminal import count_items, make_counter
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class Work(NamedTuple):
 
     def progress(self, what: str = "pairs") -> Callable[[int, int, int], None] | None:
         """What tells how far work in parts is; `what` is counted, in the plural."""
-        return None if self.quiet else make_progress(what)
+        return None if self.quiet else make_counter(what, noted=True)
 
     def counted(self, items: Iterable[Any], total: int, what: str) -> Iterable[Any]:
         """The same items, counted; `what` they are, in the plural."""
@@ -97,65 +96,6 @@ work_options, stored_work_options = (
     for stored in (False, True)
 )
 """Add ``--jobs`` and others, which the command takes as ``work``; also ``--store``, for a run in a folder."""
-
-
-_PROGRESS_SECONDS = 10.0
-"""Seconds between the lines that tell of progress where there is no terminal."""
-
-
-def make_progress(what: str) -> Callable[[int, int, int], None]:
-    """What tells what is done, how fast, and how long it will take: on a terminal, elsewhere now and then.
-
-    Args:
-        what: What is counted, in the plural.
-    """
-    counter = make_counter(what)
-    start = last_report = time.monotonic()
-    first: int | None = None
-
-    def tell(completed: int, total: int, failed: int) -> None:
-        nonlocal first, last_report
-        now = time.monotonic()
-        first = completed if first is None else first  # what an earlier run did tells nothing of the speed
-        text = progress_line(completed, total, failed, completed - first, now - start, what)
-        if not counter.hidden:
-            if completed == total:
-                counter.clear()
-            elif now - start > 1:
-                counter.show(text)
-        elif now - last_report > _PROGRESS_SECONDS:
-            last_report = now
-            note(text)
-
-    return tell
-
-
-def progress_line(completed: int, total: int, failed: int, lately: int, seconds: float, what: str) -> str:
-    """How far a run is, in words.
-
-    Args:
-        completed: How many are done.
-        total: Of how many.
-        failed: How many of these failed as a whole.
-        lately: How many were done in these seconds.
-        seconds: Since when they are counted.
-        what: What is counted, in the plural.
-
-    >>> progress_line(5_000, 1_000_000, 2, 4_000, 2.0, "pairs")
-    '5,000 of 1,000,000 pairs, 2,000/s, 8:17 left, 2 failed'
-    """
-    phrases = [f"{completed:,} of {total:,} {what}"]
-    if lately > 0 and seconds > 0:
-        rate = lately / seconds
-        left = int((total - completed) / rate)
-        hours, minutes = divmod(left // 60, 60)
-        phrases += [
-            f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s",
-            f"{hours}:{minutes:02}:{left % 60:02} left" if hours else f"{minutes}:{left % 60:02} left",
-        ]
-    if failed:
-        phrases.append(f"{failed:,} failed")
-    return ", ".join(phrases)
 
 
 # ----------------------------------------------------------------------
@@ -211,6 +151,7 @@ def run_job(
         return
     from planner_eval.results.runs.folder import input_of, inputs_of
     from planner_eval.results.runs.run import run
+    from planner_eval.results.runs.run_file import has_columns
 
     run_options: dict[str, Any] = {}
     if folder is not None:
@@ -220,7 +161,7 @@ def run_job(
     unchanged = make_change_check(*plan_files, used=[name for _, name in used])
     running, progress = work.running(folder, deadline), work.progress(what)
     with run(job, pairs, running, what=what, progress=progress, unchanged=unchanged, **run_options) as result:
-        lines = _column_lines if result.rows.endswith(".parquet") else _file_lines
+        lines = _column_lines if has_columns(result.rows) else _file_lines
         yield WorkResult(result.sums, Reiterable(lambda: lines(result.rows, job)))
 
 

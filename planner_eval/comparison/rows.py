@@ -171,6 +171,11 @@ class Row(NamedTuple):
     turns: TurnComparison | None = None
 
     @property
+    def reason(self) -> str:
+        """Why there is no comparison: the error, or what the state means."""
+        return self.error or STATES[self.state]
+
+    @property
     def in_effect(self) -> str:
         """What the plans come to when they are run, in words; "" where they were not."""
         return f"when run: {self.effects['said']}" if self.effects is not None else ""

@@ -22,6 +22,7 @@ from planner_eval.results.runs.jobs import describe
 from planner_eval.results.runs.run_file import LINES, StoredRun, open_run
 from planner_eval.results.runs.stored import StoredLines, lines_of, read_stored_run
 from planner_eval.results.runs.work import digest_of
+from planner_eval.results.views.rows import ROW_FORMAT
 
 DIFF_METRICS = ("exact",)
 """What is counted of a run of diff unless the user names metrics."""
@@ -60,7 +61,7 @@ class PageRun(NamedTuple):
         if (
             self.run.kind != "diff"
             or self.run.store != LINES
-            or (options.get("form"), options.get("failures")) != ("jsonl", False)
+            or (options.get("form"), options.get("failures")) != (ROW_FORMAT, False)
             or tuple(metrics) != DIFF_METRICS
             or self.run.version != __version__
             or self.policy != DEFAULT_POLICY

@@ -14,7 +14,7 @@ from operator import mul
 from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError
-from planner_eval.base.formats import DEFAULT, View, write_view
+from planner_eval.base.formats import View
 from planner_eval.base.tables import Style, md_cell
 from planner_eval.base.text import JsonObject, did_you_mean, format_count, one_line
 from planner_eval.reading.files.recorded_runs import NO_WORDS, YES_WORDS
@@ -311,8 +311,7 @@ def _unpaired_rows(verdicts: Verdicts, keyed: Mapping[str, Verdict]) -> list[Agr
 
 
 def _figures(cells: Cells) -> list[AgreementFigure]:
-    total = sum(map(sum, cells))
-    same = sum(row[index] for index, row in enumerate(cells))
+    total, same = _sizes(cells)
     value = kappa(cells)
     span = None if value is None else _kappa_interval(cells)
     alone = "both sides give one class only, so chance would agree as often"
@@ -321,6 +320,11 @@ def _figures(cells: Cells) -> list[AgreementFigure]:
         _share("agreement", same, total, "of all records"),
         AgreementFigure("kappa", value, None, total, span, note),
     ]
+
+
+def _sizes(cells: Cells) -> tuple[int, int]:
+    """How many records there are, and to how many both give one class."""
+    return sum(map(sum, cells)), sum(row[index] for index, row in enumerate(cells))
 
 
 def _share(name: str, hits: int, of: int, note: str) -> AgreementFigure:
@@ -343,8 +347,7 @@ def _errors(cells: Cells) -> list[AgreementFigure]:
 
 
 def _shifts(classes: Sequence[str], cells: Cells) -> list[Shift]:
-    first = [sum(row) for row in cells]
-    second = [sum(row[index] for row in cells) for index in range(len(classes))]
+    first, second = [*map(sum, cells)], [*map(sum, zip(*cells, strict=True))]
     agreed = [row[index] for index, row in enumerate(cells)]
     raw = [sign_test(a - c, b - c) for a, b, c in zip(first, second, agreed, strict=True)]
     # Of two classes one is the other's mirror: one test, not two.
@@ -358,9 +361,8 @@ def kappa(cells: Cells) -> float | None:
     >>> kappa([[20, 5], [10, 15]])
     0.4
     """
-    total = sum(map(sum, cells))
-    same = sum(row[index] for index, row in enumerate(cells))
-    chance = sum(sum(row) * sum(other[index] for other in cells) for index, row in enumerate(cells))
+    total, same = _sizes(cells)
+    chance = sum(map(mul, map(sum, cells), map(sum, zip(*cells, strict=True))))
     return (total * same - chance) / (total * total - chance) if total * total != chance else None
 
 
@@ -370,10 +372,10 @@ def _kappa_interval(cells: Cells) -> Interval:
     It is that of every figure (:func:`planner_eval.results.intervals.intervals`) of the share that differs:
     each record lies off by what it would change kappa, divided by that multiple.
     """
-    total = sum(map(sum, cells))
+    total, same_count = _sizes(cells)
+    same = same_count / total
     rows = [sum(row) / total for row in cells]
-    columns = [sum(row[index] for row in cells) / total for index in range(len(cells))]
-    same = sum(row[index] for index, row in enumerate(cells)) / total
+    columns = [sum(column) / total for column in zip(*cells, strict=True)]
     chance = fsum(map(mul, rows, columns))
     multiple = 1 / (1 - chance)
     off = fsum(
@@ -398,22 +400,20 @@ _MAX_LINE_LENGTH = 10_000
 """Characters of one line beside the tables."""
 
 
-def write_agreement(agreement: Agreement, form: str = DEFAULT, *, limits: Sequence[Case] = ()) -> str:
-    """An agreement in a format: records a line, a row a figure, a test case a record.
+def agreement_view(agreement: Agreement, limits: Sequence[Case] = ()) -> View:
+    """What an agreement shows: records a line, a row a figure, a test case a record.
 
     Args:
         agreement: The agreement.
-        form: The format.
         limits: Thresholds as test cases: where there are some they decide.
     """
-    view = View(
+    return View(
         document=lambda style: _write_document(agreement, style),
         data=lambda: {"schema": "planeval.agreement/1", **_agreement_data(agreement)},
         records=lambda: (row._asdict() for row in agreement.rows),
         table=lambda: _figure_table(agreement),
         cases=lambda: ([*limits, *_record_cases(agreement, limited=bool(limits))], None),
     )
-    return "".join(write_view(view, form))
 
 
 def _write_document(agreement: Agreement, style: Style) -> Iterator[str]:

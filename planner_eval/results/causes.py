@@ -11,8 +11,9 @@ from typing import Any
 from planner_eval.base.errors import LIST, expect, instance_of
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.resources import service
-from planner_eval.base.text import JsonObject
+from planner_eval.base.ratios import round_ratio
+from planner_eval.base.tables import TEXT, Rows, Style
+from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.matching.align import match
@@ -20,7 +21,7 @@ from planner_eval.comparison.metrics import measure, measure_none
 from planner_eval.comparison.patch import Fixes
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES, Row
+from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES, STATES, Row
 from planner_eval.plan.structure import topological_generations
 
 # ----------------------------------------------------------------------
@@ -344,8 +345,117 @@ class Causes:
 
     def __str__(self) -> str:
         """What ``planeval score --causes`` tells of them."""
-        text: str = service("causes text")(self)
-        return text
+        return self.text()
+
+    def text(self, style: Style = TEXT, similarity_pairs: int | None = None) -> str:
+        """What people are told of them, a short table and the best fixes, without a last line end.
+
+        Args:
+            style: How it is written.
+            similarity_pairs: How many pairs a figure `similarity` beside it is over.
+        """
+        if not self.rows:
+            return "root causes: nothing is wrong" if self.pairs else "root causes: no pair could be judged"
+        selected = [row for kind in KINDS for row in self.of(kind)[:_MAX_GROUPS_SHOWN]]
+        rows = [
+            {_HEADS.get(key, key): _round_float(_HEADS.get(value, value)) for key, value in row.items()}
+            for row in _cause_rows(selected)
+        ]
+        more = [
+            format_count(more, _HEADS.get(kind, kind))
+            for kind in KINDS
+            if (more := len(self.of(kind)) - _MAX_GROUPS_SHOWN) > 0
+        ]
+        lines = (
+            [f"the {_MAX_GROUPS_SHOWN} costliest of each kind are shown; left out: {', '.join(more)}"]
+            if more
+            else []
+        )
+        lines += ["single fixes that would gain most:"] if self.fixes else []
+        lines += [f"{number}. {self.sentence(fix)}" for number, fix in enumerate(self.fixes, 1)]
+        lines += [
+            note.format(format_count(self.how[how], "pair"))
+            for how, note in _NOTES.items()
+            if self.how.get(how)
+        ]
+        losses = [_round_float(1 - value) for value in (self.exact, self.similarity) if value is not None]
+        pairs = format_count(self.pairs, "pair")
+        callless = self.pairs - (self.pairs if similarity_pairs is None else similarity_pairs)
+        over = (
+            f"(means over {pairs}, {callless} of them without calls)" if callless else f"(means over {pairs})"
+        )
+        head = f"root causes lower exact by {losses[0]} and similarity (macro) by {losses[1]} {over}"
+        return style.join([head, style.table(rows), "\n".join(lines)])
+
+    def table(self) -> Rows:
+        """All groups as rows of a table."""
+        return _cause_rows(self.rows)
+
+    def data(self) -> JsonObject:
+        """What they cost as JSON data."""
+        return {
+            "pairs": self.pairs,
+            "exact": self.exact,
+            "similarity": self.similarity,
+            "how": dict(self.how),
+            "causes": [_cause_data(row) for row in self.rows],
+            "fixes": [{**_cause_data(fix), "words": self.sentence(fix)} for fix in self.fixes],
+        }
+
+    def sentence(self, fix: CauseSum) -> str:
+        """What fixing a group in all pairs would gain, as a sentence."""
+        where = f"({format_count(fix.pairs, 'pair')})"
+        if fix.kind == "argument":
+            sentence = f"fixing argument '{fix.parts[1]}' of {fix.parts[0]}"
+        elif fix.kind == "call":
+            sentence = f"fixing {fix.parts[1]} of {fix.parts[0]}"
+        elif fix.parts[0] in STATES:
+            sentence, where = f"fixing {format_count(fix.pairs, f'{fix.parts[0]} prediction')}", ""
+        else:
+            sentence = f"fixing {fix.parts[0]}"
+        sentence = one_line(f"{sentence} {where}", 200).rstrip()
+        exact = self.exact or 0.0
+        if not fix.gain:
+            return f"{sentence} would leave exact at {_round_float(exact)}: its pairs have other causes too"
+        rise = f"from {_round_float(exact)} to {_round_float(exact + fix.gain)} (+{_round_float(fix.gain)})"
+        return f"{sentence} would raise exact {rise}"
+
+
+_MAX_GROUPS_SHOWN = 3
+"""Groups of a kind that are shown to people; programs get all."""
+
+_HEADS = {"exact": "exact lost", "similarity": "similarity lost", "depth": "generation"}
+"""Heads of columns and kinds of groups as people see them, where programs have other keys."""
+
+_NOTES = {
+    ALONE: (
+        "{} with more than 8 causes, or large: the cost of a cause is the mean of fixing it first and "
+        "fixing it last"
+    ),
+    EVEN: "{} with more than 64 causes, or very large: the causes share the cost equally",
+}
+
+
+def _cause_rows(sums: Iterable[CauseSum]) -> Rows:
+    return [
+        {
+            "by": row.kind,
+            "cause": row.name,
+            "pairs": row.pairs,
+            "exact": round(row.exact, 6),
+            "similarity": round(row.similarity, 6),
+            "gain": round(row.gain, 6),
+        }
+        for row in sums
+    ]
+
+
+def _cause_data(row: CauseSum) -> JsonObject:
+    return {name: value for name, value in row._asdict().items() if name != "parts"}
+
+
+def _round_float(value: Any) -> Any:
+    return round_ratio(value, 3) if isinstance(value, float) else value
 
 
 class CauseSums:

@@ -18,6 +18,7 @@ from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
 from planner_eval.results.drawing.scene import Arrow, Box, Scene, name_text
 from planner_eval.results.intervals import differences, holm
 from planner_eval.results.report import (
+    UNKNOWN_PROVENANCE,
     Provenance,
     count_clusters,
     figures,
@@ -28,7 +29,7 @@ from planner_eval.results.report import (
     sort_values,
 )
 from planner_eval.results.scored import ScoredRow
-from planner_eval.results.totals import Totals, count_records, totals_of
+from planner_eval.results.totals import Records, Totals, count_records, totals_of
 from planner_eval.results.trials import TaskCount, TrialSums, fill_unanswered, pass_hat_k
 
 # ----------------------------------------------------------------------
@@ -212,8 +213,33 @@ LOWER_IS_BETTER = frozenset(name for name, metric in METRICS.items() if metric.l
 """Metrics of which less is better."""
 
 
+UNKNOWN_TOTALS = Totals((), data={"lacks": ()})
+"""Nothing is known of what gold plans have."""
+
+
+class System(NamedTuple):
+    """What one system's predictions came to.
+
+    Args:
+        rows: The scored pairs.
+        totals: What they add up to.
+        about: How they came about.
+        tried: It is known whether repair reads what strict reading refuses.
+    """
+
+    rows: Sequence[ScoredRow]
+    totals: Totals = UNKNOWN_TOTALS
+    about: Provenance = UNKNOWN_PROVENANCE
+    tried: bool = True
+
+    def count_records(self, judged: Totals) -> Records:
+        """What became of its records."""
+        counts = count_records(judged)._replace(repeated=len(self.about.repeated))
+        return counts if self.tried else counts._replace(repairable=None)
+
+
 def make_comparison(
-    runs: Sequence[Sequence[ScoredRow]],
+    systems: Sequence[System],
     metrics: Sequence[str],
     *,
     names: Sequence[str],
@@ -225,37 +251,33 @@ def make_comparison(
     """Compare each of several systems with the first, on the samples that both were judged on.
 
     Args:
-        runs: The scored pairs of each system, against the same gold plans.
+        systems: The systems, scored against the same gold plans.
         metrics: The metrics they were scored with.
         names: What the systems are called.
         made: How the figures were made; how sure they are is added.
-        by: What to break the differences down by, as the rows' keys.
+        by: What to break the differences down by, as the rows' keys, where the first has it.
         seed: Where random numbers start.
         cluster: By which of the rows' keys samples lie in clusters.
 
     Raises:
         InputError: a sample lies in no cluster, and they are asked for.
     """
-    runs = [runs[0], *(name_trials_alike(runs[0], rows) for rows in runs[1:])]
-    tasks = [_count_tasks(rows) for rows in runs] if cluster == TASK_KEY else [{}] * len(runs)
-    contrasts = [
-        _contrast((runs[0], other), metrics, (names[0], name), made, by, seed, cluster)
-        for other, name in zip(runs[1:], names[1:], strict=True)
-    ]
+    first = systems[0]
+    by = [key for key in by if key not in first.totals.by or first.totals.groups[key]]
+    systems = [first, *(s._replace(rows=name_trials_alike(first.rows, s.rows)) for s in systems[1:])]
+    tasks = [_count_tasks(s.rows) if cluster == TASK_KEY else {} for s in systems]
     most = min(max((counts.trials for counts in system.values()), default=0) for system in tasks)
-    contrasts = [
-        replace(
-            contrast,
-            lines=(*contrast.lines, *_pass_lines(tasks[0], second, most, seed)),
-            tasks={task: (c, second.get(task, TaskCount())) for task, c in tasks[0].items()},
-        )
-        for contrast, second in zip(contrasts, tasks[1:], strict=True)
-    ]
+    contrasts = []
+    for other, name, second in zip(systems[1:], names[1:], tasks[1:], strict=True):
+        contrast = _contrast((first, other), metrics, (names[0], name), made, by, seed, cluster)
+        lines = (*contrast.lines, *_pass_lines(tasks[0], second, most, seed))
+        both = {task: (counts, second.get(task, TaskCount())) for task, counts in tasks[0].items()}
+        contrasts.append(replace(contrast, lines=lines, tasks=both))
     return Comparison(_correct_contrasts(contrasts), tuple(metrics), seed, cluster)
 
 
 def _contrast(
-    runs: tuple[Sequence[ScoredRow], Sequence[ScoredRow]],
+    systems: tuple[System, System],
     metrics: Sequence[str],
     names: tuple[str, str],
     origin: str,
@@ -265,13 +287,18 @@ def _contrast(
 ) -> Contrast:
     joined_pairs = JoinedSums(metrics, by, cluster)
     side_totals = Totals(()), Totals(())
+    runs = _of_both(lambda system: system.rows, systems)
     for first_row, second_row in join_rows(*runs, side_totals):
         joined_pairs.add(first_row, second_row)
     columns = joined_pairs.columns
+    first, second = systems
+    read = {
+        side: s.about.read.get("answers", "") for side, s in zip(("first", "second"), systems, strict=True)
+    }
     return Contrast(
         names,
-        _of_both(count_records, side_totals),
-        _of_both(_count_unanswered, joined_pairs.states),
+        (first.count_records(side_totals[0]), second.count_records(side_totals[1])),
+        _of_both(lambda states: sum(map(states.__getitem__, NO_ANSWER_STATES)), joined_pairs.states),
         _lines(columns, seed),
         joined_pairs.n,
         tuple(joined_pairs.lost),
@@ -284,6 +311,8 @@ def _contrast(
         runs,
         f"{origin} | {interval_note(cluster, count_clusters(columns))} | seed={seed}"
         f"{_unpaired_trials(names, side_totals, joined_pairs.n) if cluster == TASK_KEY else ''}",
+        read=read | {"gold": second.about.read.get("gold", "")},
+        lacks=first.totals.lacking,
         causes=_of_both(_sort_by_count, joined_pairs.causes),
         conversations=_of_both(lambda totals: totals.conversations, side_totals),
         both_read=None if joined_pairs.both_read == joined_pairs.n else _both_read(joined_pairs, seed),
@@ -300,10 +329,6 @@ def _unpaired_trials(names: Sequence[str], totals: Sequence[Totals], joined: int
     return f", without {' and '.join(clauses)} that {names[0]} and {names[1]} do not share" if clauses else ""
 
 
-def _count_unanswered(states: Counter[str]) -> int:
-    return sum(states[state] for state in NO_ANSWER_STATES)
-
-
 def _of_both(function: Callable[[S], T], pair: Iterable[S]) -> tuple[T, T]:
     """What a function gives of each of two systems."""
     first, second = map(function, pair)
@@ -318,22 +343,6 @@ def _both_read(joined_pairs: JoinedSums, seed: int) -> BothRead:
         _of_both(lambda states: {s: states[s] for s in NO_ANSWER_STATES if states[s]}, joined_pairs.states),
         joined_pairs.unread_lead,
     )
-
-
-class System(NamedTuple):
-    """What one system's predictions came to.
-
-    Args:
-        rows: The scored pairs.
-        totals: What they add up to.
-        about: How they came about.
-        tried: It is known whether repair reads what strict reading refuses.
-    """
-
-    rows: Sequence[ScoredRow]
-    totals: Totals
-    about: Provenance
-    tried: bool = True
 
 
 def _join_unequal(values: Sequence[str]) -> str:
@@ -359,52 +368,6 @@ def signature_of(systems: Sequence[System], names: Sequence[str], policy: str, *
         **{name: system.about.mark for name, system in zip(names, systems, strict=True) if system.about.mark},
     }
     return signature(policy, **version, **provenance)
-
-
-def comparison_of(
-    systems: Sequence[System],
-    metrics: Sequence[str],
-    *,
-    names: Sequence[str],
-    provenance: str,
-    by: Sequence[str] = (),
-    seed: int = 0,
-    cluster: str | None = None,
-) -> Comparison:
-    """Compare each of several systems with the first, and say what was read of them.
-
-    Args:
-        systems: The systems.
-        metrics: The metrics they were scored with.
-        names: What the systems are called.
-        provenance: How the figures were made.
-        by: What to break the differences down by, where the first has it.
-        seed: Where random numbers start.
-        cluster: By which key of the rows samples lie in clusters.
-    """
-    first = systems[0]
-    comparison = make_comparison(
-        [system.rows for system in systems],
-        metrics,
-        names=names,
-        made=provenance,
-        by=[key for key in by if first.totals.groups[key]],
-        seed=seed,
-        cluster=cluster,
-    )
-    contrasts = []
-    for contrast, other in zip(comparison.contrasts, systems[1:], strict=True):
-        first_records, other_records = (
-            counts._replace(
-                repeated=len(system.about.repeated), repairable=counts.repairable if system.tried else None
-            )
-            for counts, system in zip(contrast.records, (first, other), strict=True)
-        )
-        read = {"first": first.about.read["answers"], "second": other.about.read["answers"]}
-        read["gold"] = other.about.read["gold"]
-        records = first_records, other_records
-        contrasts.append(replace(contrast, records=records, read=read, lacks=first.totals.lacking))
-    return replace(comparison, contrasts=tuple(contrasts))
 
 
 def _correct_contrasts(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:

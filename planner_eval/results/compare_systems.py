@@ -17,7 +17,7 @@ from planner_eval.plan.model import Plan
 from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.reading.settings import DEFAULT_READING, Reading, check_reading
-from planner_eval.results.compare import System, comparison_of, signature_of
+from planner_eval.results.compare import System, make_comparison, signature_of
 from planner_eval.results.contrast import Comparison, Contrast
 from planner_eval.results.runs.stored import read_stored_run
 from planner_eval.results.score import (
@@ -155,8 +155,8 @@ def compare(  # noqa: PLR0913 - the options of a public function
     used_names.check(chosen)
     refuse_unknown_keys(by, scored[0].totals)
     provenance = signature_of(scored, called, chosen.name)
-    comparison = comparison_of(
-        scored, names_of_metrics, names=called, provenance=provenance, by=keys, seed=seed, cluster=cluster
+    comparison = make_comparison(
+        scored, names_of_metrics, names=called, made=provenance, by=keys, seed=seed, cluster=cluster
     )
     return comparison if gold is None else comparison.contrasts[0]
 

@@ -12,7 +12,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import printable
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit, Place
-from planner_eval.comparison.rows import STATES, Row, Spans
+from planner_eval.comparison.rows import Row, Spans
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record, parse_position_name
 from planner_eval.results.pair_sums import has_different_effects
@@ -135,7 +135,7 @@ def findings_of(row: Row, record: Record | None, *, many: bool) -> list[Finding]
 
 def _find_root_causes(row: Row, record: Record | None, name: str, *, many: bool) -> list[Finding]:
     if row.diff is None:
-        message = (row.error or STATES[row.state]).splitlines()[0]
+        message = row.reason.splitlines()[0]
         finding = Finding(row.state, "", f"{row.state.replace('_', ' ')}: {message}", record=name)
         return [_locate_finding(finding._replace(of_state=True), record)]
     if has_different_effects(row):

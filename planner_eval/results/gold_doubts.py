@@ -11,7 +11,7 @@ from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import read_json, read_json_lines
 from planner_eval.base.text import JsonObject, format_count, shorten
 from planner_eval.comparison.rows import JUDGED_STATES
-from planner_eval.results.compare import make_comparison
+from planner_eval.results.compare import System, make_comparison
 from planner_eval.results.contrast import Comparison, Contrast, Line
 from planner_eval.results.findings import TOOL_CODES
 from planner_eval.results.report import Report, make_report
@@ -177,11 +177,14 @@ def leave_out_doubts(scored: Report | Comparison, doubts: Any) -> WithoutDoubts:
         totals = totals_of(others[0], summed.metrics, summed.by, summed.cluster)
         rest = make_report(totals, others[0], made=scored.signature, about=scored.about)
     else:
-        first = scored.contrasts[0]
         rest = make_comparison(
-            others, scored.metrics, names=scored.names, made=first.signature, seed=scored.seed,
+            [*map(System, others)],
+            scored.metrics,
+            names=scored.names,
+            made=scored.common.signature,
+            seed=scored.seed,
             cluster=scored.cluster,
-        )  # fmt: skip
+        )
     return WithoutDoubts(read, sum(judged.values()), len(judged), unknown, rest)
 
 

@@ -35,6 +35,7 @@ from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of
 from planner_eval.results.runs.jobs import ScoreJob
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
+from planner_eval.results.runs.run_file import has_columns
 from planner_eval.results.scored import STRUCTURE_KEYS, ScoredRow, StoredRows, row_of_columns
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.report import report_data
@@ -288,7 +289,7 @@ def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
 # Scores that a run's folder keeps.
 def _stored_rows(rows: str, count: int, keeps: object = None) -> StoredRows:
     """The rows of a run, in either store."""
-    if rows.endswith(".parquet"):
+    if has_columns(rows):
         from planner_eval.results.runs.stored import read_rows
 
         return StoredRows(rows, count, keeps, lambda path: map(row_of_columns, read_rows(os.fspath(path))))
@@ -365,7 +366,7 @@ def compare_stored_runs(
     Raises:
         InputError: the runs were not scored alike.
     """
-    from planner_eval.results.compare import comparison_of, signature_of
+    from planner_eval.results.compare import make_comparison, signature_of
     from planner_eval.results.runs.folder import refuse_unlike
 
     systems = [_read_score(run) for run in runs]
@@ -378,11 +379,11 @@ def compare_stored_runs(
             raise InputError(f"{first.path} was not scored with --by {key}: score it again with that option")
     provenance = signature_of(systems, names, str(first.options["policy"]), version=first.version)
     cluster = _choose_cluster(first, totals, cluster)
-    return comparison_of(
+    return make_comparison(
         systems,
         totals.metrics,
         names=names,
-        provenance=provenance,
+        made=provenance,
         by=by or totals.by,
         seed=seed,
         cluster=cluster,

@@ -16,7 +16,7 @@ from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, measure, measure_none
 from planner_eval.comparison.metrics.facts import Counts, Share, Tally
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
-from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, is_cut
+from planner_eval.comparison.rows import JUDGED_STATES, Row, is_cut
 from planner_eval.comparison.turns import TurnComparison, turns_of
 from planner_eval.plan.model import Call, Plan, may_tell_unread_call
 from planner_eval.plan.structure import depth, nesting_patterns, scope
@@ -114,9 +114,9 @@ def scored_row(
         source: The file and the line of the record that the pair is known by.
         facts: What else is known of it: task, verdict, costs, credits.
     """
-    name, state, diff, gold, error = row.id, row.state, row.diff, row.gold, row.error
+    name, state, diff, gold = row.id, row.state, row.diff, row.gold
     if state not in JUDGED_STATES or gold is None:
-        return ScoredRow(name, state, reason=error or STATES[state], file=source[0], line=source[1], **facts)
+        return ScoredRow(name, state, reason=row.reason, file=source[0], line=source[1], **facts)
     keys = keys_of(by, row)
     if diff is None or diff.matching is None:
         if gold.calls and (not policy.leaves_out_calls or match(Plan(), gold, policy).gold.calls):
@@ -124,10 +124,9 @@ def scored_row(
         else:  # a call that counts under every policy, for it is none that a policy names
             tallies = measure(match(_UNREAD_PLAN, Plan()), metrics)
         missed: tuple[Mistake, ...] = tuple((c.tool, None) for c in gold.calls)
-        why = error or STATES[state]
         helped = row.mended is not None and not is_cut(row.mended)
         return ScoredRow(
-            name, state, tallies, (), why, keys, True, False, False, missed, *source, helped, **facts
+            name, state, tallies, (), row.reason, keys, True, False, False, missed, *source, helped, **facts
         )
     roots = diff.roots
     codes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()

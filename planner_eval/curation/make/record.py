@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from planner_eval.base.frozen import fast_frozen
-from planner_eval.base.tables import table
+from planner_eval.base.tables import Style
 from planner_eval.base.text import format_count
 from planner_eval.catalogs.catalog import Tool
 from planner_eval.curation.make.skeletons import BOUNDED_FIGURES, MAX_CALLS, Skeleton, Wishes, figures
@@ -94,8 +94,8 @@ class Card:
         """The card as JSON data."""
         return {**asdict(self), "figures": [figure._asdict() for figure in self.figures]}
 
-    def written(self, form: str = "text") -> str:
-        """The card for people: ``"text"``, or ``"md"``."""
+    def document(self, style: Style) -> Iterator[str]:
+        """The card for people."""
         rows = [
             {
                 "figure": figure.name,
@@ -115,9 +115,7 @@ class Card:
             *([f"gaps covered: {self.filled[0]:,} of {self.filled[1]:,}"] if self.filled else []),
             f"drawn: {self.attempts:,}" + (f"; not kept: {refusals}" if refusals else ""),
         ]
-        if form == "md":
-            return "\n".join([table(rows, "md"), "", *(f"- {line}" for line in lines)])
-        return "\n".join([table(rows), "", *lines])  # fmt: skip
+        yield "\n\n".join([style.table(rows), style.lines(lines)])
 
 
 def skeleton(plan: Plan) -> Skeleton:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from planner_eval._version import __version__
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.output_files import write
 from planner_eval.base.text import format_count
@@ -45,8 +46,8 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record, read_plan
 from planner_eval.reading.settings import DEFAULT_READING, Reading
-from planner_eval.results.runs.folder import Input, Run, claim
-from planner_eval.results.runs.run_file import open_run
+from planner_eval.results.runs.folder import Input, claim, find_difference, run_data
+from planner_eval.results.runs.run_file import StoredRun, open_run
 from planner_eval.results.runs.stored import read_stored_run, refuse_damaged, write_run
 
 RUN_KIND = "predict"
@@ -59,49 +60,45 @@ JOURNAL_PATH = "parts/journal.jsonl"
 """What a run has so far; its rows stand in the samples' order in :data:`ROWS` once it is done."""
 
 
-class ModelRun(Run):
-    """What is asked of whom; a run with more samples, or with fewer, is the same run."""
+def describe_asking(
+    folder: str,
+    source: str,
+    jobs: int,
+    options: Fields,
+    demonstrations: Input | None = None,
+    cache: str | None = None,
+) -> StoredRun:
+    """What is asked of whom, over samples; a run with more samples, or with fewer, is the same run.
 
-    __slots__ = ()
+    Args:
+        folder: The run's.
+        source: Where the samples come from, in the user's words; "" for nowhere.
+        jobs: How many there are.
+        options: All that decides what is asked.
+        demonstrations: Where demonstrations come from, how many there are, and what tells them from others;
+            None without any.
+        cache: The cache folder of data sets, where it is not the usual one.
+    """
+    extra_inputs = [] if demonstrations is None else [demonstrations]
+    extra_inputs += [] if cache is None else [Input(CACHE_ROLE, cache, 0, "")]
+    inputs = tuple(file._asdict() for file in (Input("samples", source, jobs, ""), *extra_inputs))
+    return StoredRun(folder, RUN_KIND, __version__, json.loads(json.dumps(options)), inputs, jobs, part=1)
 
-    @classmethod
-    def about(
-        cls,
-        source: str,
-        jobs: int,
-        options: Fields,
-        demonstrations: Input | None = None,
-        cache: str | None = None,
-    ) -> ModelRun:
-        """A run over samples.
 
-        Args:
-            source: Where they come from, in the user's words; "" for nowhere.
-            jobs: How many there are.
-            options: All that decides what is asked.
-            demonstrations: Where demonstrations come from, how many there are, and what tells them from
-                others; None without any.
-            cache: The cache folder of data sets, where it is not the usual one.
-        """
-        extra_inputs = [] if demonstrations is None else [demonstrations]
-        extra_inputs += [] if cache is None else [Input(CACHE_ROLE, cache, 0, "")]
-        inputs = (Input("samples", source, jobs, ""), *extra_inputs)
-        return cls(RUN_KIND, json.loads(json.dumps(options)), inputs, jobs, None, 1, {})
+def _demonstrations(run: StoredRun) -> Demonstrations | None:
+    """Where the demonstrations come from; None without any."""
+    tested = ((run.options.get("setup") or {}).get("shots") or {}).get("tested", 0)
+    inputs = (source for source in run.inputs if source["role"] == DEMONSTRATIONS_FIELD)
+    return next((Demonstrations(source["path"], source["size"], tested) for source in inputs), None)
 
-    @property
-    def demonstrations(self) -> Demonstrations | None:
-        """Where the demonstrations come from; None without any."""
-        tested = ((self.options.get("setup") or {}).get("shots") or {}).get("tested", 0)
-        inputs = (source for source in self.inputs if source.role == DEMONSTRATIONS_FIELD)
-        return next((Demonstrations(source.path, source.size, tested) for source in inputs), None)
 
-    def differs(self, stored: Fields) -> str | None:
-        """What makes it another run than that of a ``run.json``: other tasks, but not more of the same."""
-        other = super().differs({**stored, "inputs": self.data()["inputs"], "pairs": self.pairs})
-        if other is not None:
-            return other
-        was, now = stored["inputs"][0]["path"], self.inputs[0].path
-        return None if _is_same_source(was, now) else f"it asked the samples of {was}, not of {now}"
+def _find_difference(run: StoredRun, stored: Fields) -> str | None:
+    """What makes it another run than that of a ``run.json``: other tasks, but not more of the same."""
+    other = find_difference(run, {**stored, "inputs": run.inputs, "pairs": run.pairs})
+    if other is not None:
+        return other
+    was, now = stored["inputs"][0]["path"], run.inputs[0]["path"]
+    return None if _is_same_source(was, now) else f"it asked the samples of {was}, not of {now}"
 
 
 def _is_same_source(was: str, now: str) -> bool:
@@ -115,40 +112,38 @@ def _is_same_source(was: str, now: str) -> bool:
 
 
 @contextmanager
-def open_journal(folder: str, run: ModelRun) -> Iterator[Journal]:
+def open_journal(run: StoredRun) -> Iterator[Journal]:
     """The journal of a run's folder, which nobody else works on meanwhile.
 
     Raises:
         InputError: The folder holds something else, another run, or one that another process works on.
     """
-    lock, _ = claim(folder, run)
+    lock, _ = claim(run, _find_difference)
     try:
-        with Journal(Path(folder) / JOURNAL_PATH) as journal:
+        with Journal(Path(run.path) / JOURNAL_PATH) as journal:
             yield journal
     finally:
         if lock is not None:
             os.close(lock)
 
 
-def finish(
-    folder: str, run: ModelRun, order: Sequence[str], journal: Journal, rates: Rates | None = None
-) -> Rows:
+def finish(run: StoredRun, order: Sequence[str], journal: Journal, rates: Rates | None = None) -> Rows:
     """Write the rows of all that was ever asked, what they come to, and of how many samples it is.
 
     Args:
-        folder: The run's.
         run: What was asked.
         order: The keys of all samples that there are, in their order.
         journal: The run's.
         rates: What tokens cost.
     """
+    folder = run.path
     rows = write_rows(Path(folder) / ROWS_FILE, order, journal)
     report = run_totals(finished_rows(order, journal), rates).data()
-    if demonstrations := run.demonstrations:
+    if demonstrations := _demonstrations(run):
         report[DEMONSTRATIONS_FIELD] = demonstrations.with_rows(rows)._asdict()
     write(os.path.join(folder, REPORT_FILE), json.dumps(report, ensure_ascii=False, indent=1))
-    samples = run.inputs[0]._replace(size=len(rows))
-    write_run(folder, run._replace(inputs=(samples, *run.inputs[1:]), pairs=len(rows)).data())
+    samples = {**run.inputs[0], "size": len(rows)}
+    write_run(folder, run_data(run._replace(inputs=(samples, *run.inputs[1:]), pairs=len(rows))))
     return rows
 
 

@@ -36,7 +36,7 @@ from planner_eval.models.pipelines.candidates import ToolChoice
 from planner_eval.models.pipelines.demonstrations import ShotOptions
 from planner_eval.models.pipelines.pipeline import NO_FIELDS, Fields
 from planner_eval.models.pipelines.setup import Setup, refuse_sampling, sampling_of
-from planner_eval.models.predict.folder import JOURNAL_PATH, ModelRun, finish, open_journal
+from planner_eval.models.predict.folder import JOURNAL_PATH, describe_asking, finish, open_journal
 from planner_eval.models.predict.prepare import Prepared, prepare_run, request_record
 from planner_eval.models.predict.run import (
     AskOptions,
@@ -201,14 +201,14 @@ def predict(  # noqa: PLR0913 - the options of a public function
         shots_input = (
             None if pool is None else Input(DEMONSTRATIONS_FIELD, pool.source, len(pool.shots), pool.digest())
         )
-        run_description = ModelRun.about(ready.source, len(jobs), about, shots_input, ready.cache)
+        run = describe_asking(run_folder, ready.source, len(jobs), about, shots_input, ready.cache)
         if not os.path.exists(os.path.join(run_folder, JOURNAL_PATH)):  # nothing is left of what cannot begin
             for client in asking.models():
                 refuse_uncached(client)
-        with open_journal(run_folder, run_description) as journal, InterruptOnSignal():
+        with open_journal(run) as journal, InterruptOnSignal():
             run_coroutine(run_all(jobs, asking, journal, progress or _ignore, seen or _ignore))
             order = unique_keys(ready.every * repeat)
-            rows = finish(run_folder, run_description, order, journal, rates)
+            rows = finish(run, order, journal, rates)
             return list(finished_rows(order, journal)) if out is None else rows
 
 

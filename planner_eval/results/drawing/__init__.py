@@ -20,7 +20,9 @@ from planner_eval.base.errors import (
     expect,
     expect_or_none,
 )
-from planner_eval.base.formats import LISTING, formats_of, load_writer, shows
+from planner_eval.base.formats import FORMATS as ALL_FORMATS
+from planner_eval.base.formats import LISTING, PICTURE, formats_of, load_writer, shows
+from planner_eval.base.resources import load
 from planner_eval.plan.model import Diagnostic, Plan
 from planner_eval.reading.parse import Source, parse
 from planner_eval.results.drawing.overlay import diff_scene, plan_scene
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
 FORMATS = (*formats_of("picture"), *formats_of("plain", "boxes"))
 """The formats that :func:`render` knows; the first three need Graphviz."""
 
-DPI = {"png": 144}
+_DPI = 144
+"""Dots an inch of a bitmap."""
 
 Drawable: TypeAlias = "Plan | Diff | Scene"
 
@@ -45,7 +48,7 @@ def render(
     thing: Source | Drawable,
     *,
     deadline: float | None = None,
-    format: str = "svg",
+    format: str = PICTURE,
     theme: str = "default",
     force: bool = False,
     color: bool = False,
@@ -88,7 +91,7 @@ def render_many(
     things: Iterable[Drawable],
     *,
     deadline: float | None = None,
-    format: str = "svg",
+    format: str = PICTURE,
     theme: str = "default",
     force: bool = False,
     color: bool = False,
@@ -134,7 +137,7 @@ def render_many(
         for thing in things:
             scene, diagnostics = _fit_scene(thing, force)
             notes.append(diagnostics)
-            yield to_dot(scene, look, dpi=DPI.get(format))
+            yield to_dot(scene, look, dpi=_DPI if shows(format, "bitmap") else None)
 
     for drawing in draw_many(sources(), format, deadline=deadline or 10.0):
         diagnostics = notes.popleft()
@@ -177,8 +180,6 @@ def _draw_without_layout(thing: Drawable, format: str, theme: Theme, *, force: b
         text: str = write(scene, theme, color=color) if plain else write(scene, theme)
     except RenderError as error:
         return Drawing(error=str(error))
-    if format == "mermaid":
-        from planner_eval.results.drawing.mermaid import size_diagnostics
-
-        diagnostics = (*diagnostics, *size_diagnostics(text, len(scene.arrows)))
+    if remarks := ALL_FORMATS[format].remarks:
+        diagnostics = (*diagnostics, *load(f"planner_eval.{remarks}")(text, len(scene.arrows)))
     return Drawing(text.encode("utf-8"), diagnostics)

@@ -121,7 +121,7 @@ class Child:
         failed, data, stderr = answer
         if failed:
             return Drawing(error=f"Graphviz: {stderr.decode(errors='replace').strip()}")
-        return Drawing(strip_pdf_dates(data, self.form), graphviz_diagnostics(stderr))
+        return Drawing(strip_pdf_dates(data), graphviz_diagnostics(stderr))
 
     def _answer(self, seconds: float) -> Answer | None:
         """The next answer; None where it is late, and where the process has ended.
@@ -226,13 +226,13 @@ def graphviz_diagnostics(stderr: bytes) -> tuple[Diagnostic, ...]:
     )
 
 
-def strip_pdf_dates(data: bytes, form: str) -> bytes:
-    """A PDF without the time of its making: the same plan gives the same bytes.
+def strip_pdf_dates(data: bytes) -> bytes:
+    """A picture; of a PDF without the time of its making: the same plan gives the same bytes.
 
-    >>> strip_pdf_dates(b"/ModDate (D:20260504101500)", "pdf")
-    b'/ModDate (D:20000101000000)'
+    >>> strip_pdf_dates(b"%PDF /ModDate (D:20260504101500)")
+    b'%PDF /ModDate (D:20000101000000)'
     """
-    return _PDF_DATE.sub(rb"\g<1>20000101000000", data) if form == "pdf" else data
+    return _PDF_DATE.sub(rb"\g<1>20000101000000", data) if data.startswith(b"%PDF") else data
 
 
 def _read_answer(stream: IO[bytes], answers: list[Answer]) -> None:
@@ -344,4 +344,4 @@ class DotProgram:
         if process.returncode or not process.stdout:
             message = process.stderr.decode(errors="replace").strip() or f"exit code {process.returncode}"
             return Drawing(error=f"Graphviz: {message}")
-        return Drawing(strip_pdf_dates(process.stdout, self.form), graphviz_diagnostics(process.stderr))
+        return Drawing(strip_pdf_dates(process.stdout), graphviz_diagnostics(process.stderr))

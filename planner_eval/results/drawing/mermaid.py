@@ -116,11 +116,8 @@ def _link(arrow: Arrow, theme: Theme) -> str:
     role = theme.roles[arrow.role]
     label = escape_label(shorten(f"{role.sign} {arrow.label}".strip(), theme.label_width))
     label_text = f'|"{label}"|' if label else ""
-    return f"c{arrow.tail} {_link_syntax(arrow.role, role)}{label_text} c{arrow.head}"
-
-
-def _link_syntax(name: str, role: Role) -> str:
-    return "--x" if name == "wrong" else _LINK_SYNTAX.get(role.line.get("style", ""), "-->")
+    line = "--x" if arrow.role == "wrong" else _LINK_SYNTAX.get(role.line.get("style", ""), "-->")
+    return f"c{arrow.tail} {line}{label_text} c{arrow.head}"
 
 
 def _caption(scene: Scene, theme: Theme) -> list[str]:

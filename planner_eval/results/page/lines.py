@@ -13,7 +13,7 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.text import JsonObject
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.explanation.names import calls_name
-from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, Spans, structure_lines
+from planner_eval.comparison.rows import JUDGED_STATES, Row, Spans, structure_lines
 from planner_eval.comparison.turns import TurnComparison, late_text, turns_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.conversation import Message, read_messages
@@ -250,7 +250,7 @@ def _first_message(pair: Pair) -> str:
         return pair.edits[0].message
     if pair.row.state == "same":
         return ""
-    return (pair.row.error or STATES[pair.row.state]).partition("\n")[0]
+    return pair.row.reason.partition("\n")[0]
 
 
 def _edited_arguments(edits: Iterable[Edit]) -> list[str]:
@@ -343,9 +343,7 @@ def conversation_data(
 
 
 def _message_data(message: Message, plan: Plan, positions: dict[str, int]) -> list[Any]:
-    most = MAX_LENGTHS[message.role]
-    more = len(message.text) - most
-    text = message.text if more <= 0 else f"{message.text[:most]} … {more:,} more characters cut"
+    text = cut_text(message.text, MAX_LENGTHS[message.role])
     data = [ROLE_NUMBERS[message.role], message.turn, text]
     calls = [plan.calls[position] for position in message.calls]
     if calls:

@@ -114,14 +114,14 @@ def _encode_call(call: Any, gold_calls: Sequence[Any], partner: int | None) -> A
     return [partner, [gold_arguments.index(a) if a in gold_arguments else a for a in call[1]]]
 
 
-def cut_text(text: str) -> str:
+def cut_text(text: str, most: int = MAX_TEXT) -> str:
     """A text as far as it is shown.
 
     >>> cut_text("f()"), cut_text("x" * 20_005)[-25:]
     ('f()', 'x … 5 more characters cut')
     """
-    more = len(text) - MAX_TEXT
-    return text if more <= 0 else f"{text[:MAX_TEXT]} … {more:,} more characters cut"
+    more = len(text) - most
+    return text if more <= 0 else f"{text[:most]} … {more:,} more characters cut"
 
 
 # ----------------------------------------------------------------------

@@ -16,6 +16,7 @@ from hashlib import blake2b
 from typing import Any
 
 from planner_eval.base.errors import RenderError
+from planner_eval.base.formats import DEFAULT
 from planner_eval.base.resources import read
 from planner_eval.base.text import JsonObject, json_safe, printable
 from planner_eval.comparison.diff import Diff
@@ -303,9 +304,7 @@ class Packs:
             yield compress_data(b"[" + b",".join(columns) + b"]")
         for first in range(0, len(self.golds.places), PACK_SIZE):
             rows = [sheaf.at(offset)[1:3] for sheaf, offset in self.golds.places[first : first + PACK_SIZE]]
-            yield compress_data(
-                b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]"
-            )
+            yield compress_data(_join_columns(rows))
 
 
 _Head = tuple[int, IndexEntry, bytes]
@@ -316,7 +315,11 @@ def _columns(system: SystemIndex, sheaf: LineSpool, chunk: Sequence[int]) -> byt
     """The columns of some pairs as one JSON text."""
     nothing = [b"null"] * _COLUMN_COUNT
     rows = [sheaf.at(offset)[3:-1] if (offset := system.places[i]) >= 0 else nothing for i in chunk]
-    return b"[[" + b"],[".join(b",".join(column) for column in zip(*rows, strict=True)) + b"]]"
+    return _join_columns(rows)
+
+
+def _join_columns(rows: Iterable[Sequence[bytes]]) -> bytes:
+    return b"[[" + b"],[".join(map(b",".join, zip(*rows, strict=True))) + b"]]"
 
 
 def _join_heads(sheaves: Sequence[LineSpool]) -> Iterator[tuple[_Head | None, ...]]:
@@ -360,13 +363,9 @@ def compress_data(data: bytes) -> bytes:
 def notebook_svg(thing: Drawable) -> str | None:
     """The thing as SVG, or None where nothing can draw it."""
     try:
-        return _draw_svg(thing)
+        return render(thing).decode()
     except RenderError:
         return None
-
-
-def _draw_svg(thing: Drawable) -> str:
-    return render(thing, format="svg").decode()
 
 
 def visible_lines(text: str) -> str:
@@ -380,7 +379,7 @@ def visible_lines(text: str) -> str:
 
 def plan_text(thing: Drawable) -> str:
     """The thing as the command line lists it, without a last line end."""
-    return render(thing, format="text").decode().rstrip("\n")
+    return render(thing, format=DEFAULT).decode().rstrip("\n")
 
 
 # ----------------------------------------------------------------------

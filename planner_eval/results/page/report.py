@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
@@ -30,8 +30,7 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.reading.settings import DEFAULT_READING, Reading
-from planner_eval.results.causes import CauseSum
-from planner_eval.results.compare import System, comparison_of, signature_of
+from planner_eval.results.compare import System, make_comparison, signature_of
 from planner_eval.results.compare_systems import Systems
 from planner_eval.results.contrast import Contrast
 from planner_eval.results.page.lines import PageJob
@@ -45,7 +44,10 @@ from planner_eval.results.score import check_breakdown, refuse_unknown_keys, rep
 from planner_eval.results.scored import BREAKDOWN_FIELDS, StoredRows, row_of
 from planner_eval.results.system_names import system_names
 from planner_eval.results.totals import Totals
-from planner_eval.results.views.report import beside_cards, fix_sentence
+from planner_eval.results.views.report import beside_cards
+
+if TYPE_CHECKING:
+    from planner_eval.results.causes import CauseSum
 
 # ----------------------------------------------------------------------
 # The head of a page: figures, states and breakdowns of each run, and two runs compared.
@@ -123,7 +125,7 @@ def run_data(
         "causes": None if report.causes is None else [_cause_data(r) for r in report.causes.rows],
         "fixes": []
         if report.causes is None
-        else [fix_sentence(report.causes, f) for f in report.causes.fixes],
+        else [report.causes.sentence(fix) for fix in report.causes.fixes],
         "mistaken": [[gold, tool, pairs] for (gold, tool), pairs in ranked[:_MAX_MISTAKEN]],
         "beside": beside_cards(report),
     }
@@ -421,7 +423,7 @@ def _comparison_data(results: Sequence[SystemResults], names: Sequence[str], pol
     job = results[0].score
     systems = [System(_counted_rows(r), r.totals, r.score.about) for r in results]
     provenance = signature_of(systems, names, policy.name)
-    comparison = comparison_of(systems, job.metrics, names=names, provenance=provenance, cluster=job.cluster)
+    comparison = make_comparison(systems, job.metrics, names=names, made=provenance, cluster=job.cluster)
     return compare_data(comparison.contrasts[0])
 
 

@@ -10,9 +10,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.counts import Counts
-from planner_eval.base.formats import shows
-from planner_eval.base.tables import Rows, json_array, table_pieces
-from planner_eval.base.text import JsonObject, format_count, join_pieces, one_line, to_json
+from planner_eval.base.formats import View, shows
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.tables import Rows, json_array
+from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.execution.run import execute, tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.results.runs.pairs import JSON, Reiterable
@@ -126,7 +127,8 @@ class ExecuteSettings(NamedTuple):
         return runs
 
 
-class ExecuteJob(NamedTuple):
+@fast_frozen
+class ExecuteJob:
     """How plans are run, and told.
 
     Args:
@@ -136,15 +138,12 @@ class ExecuteJob(NamedTuple):
         said: All that decides what the rows are, as JSON data.
     """
 
+    kind = "execute"
+
     how: ExecuteSettings
     form: str
     trace: bool
     said: Mapping[str, Any]
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "execute"
 
     def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
@@ -216,21 +215,16 @@ def unread_lines(lines: Iterable[str], form: str) -> Iterator[str]:
             yield f"{data['where']}: {data['error']}"
 
 
-def format_runs(
-    lines: Iterable[str], runs: RunCounts, form: str, *, many: bool, trace: bool
-) -> Iterator[str]:
-    """All plans in one form, in pieces, without a last line end.
+def runs_view(lines: Iterable[str], runs: RunCounts, *, many: bool, trace: bool) -> View:
+    """What all plans show.
 
     Args:
         lines: The lines of an :class:`ExecuteJob`, which can be gone through again.
         runs: The sums over them.
-        form: How they are told.
         many: Whether the input may hold several plans.
         trace: Tell each call.
     """
-    if shows(form, "data", "records"):
-        texts = (text for _, text in map(json.loads, lines))
-        return json_array(texts) if shows(form, "data") and many else join_pieces(texts)
+    texts = (json.loads(line)[1] for line in lines)
     left_out = {*([] if trace else ["arguments", "ms"]), *["record"] * (not many)}
     left_out.update(["printed"] * (not (trace and runs.printed)))
     rows = Reiterable(
@@ -242,7 +236,12 @@ def format_runs(
     )
     named = (pair for line in lines for pair in json.loads(line)[2])
     states = (f"\n{one_line(name, 100) + ': ' if many else ''}{state}" for name, state in named)
-    return chain(table_pieces(rows, form), states)
+    return View(
+        document=lambda style: chain(style.pieces(rows), states),
+        data=lambda: json_array(texts) if many else texts,
+        records=lambda: texts,
+        table=lambda: rows,
+    )
 
 
 # ---------------------------------------------------------------- one plan
@@ -351,12 +350,6 @@ def judge_seeds(
             else:
                 judgement.add(seed, ran.trace)
     return judgements
-
-
-def format_seeds(judgements: Sequence[SeedCounts], form: str) -> Iterator[str]:
-    """The rows in a form, in pieces."""
-    rows = [j.row() for j in judgements]
-    return json_array(map(to_json, rows)) if shows(form, "data") else table_pieces(rows, form)
 
 
 def exit_code(judgements: Sequence[SeedCounts]) -> int:

@@ -20,7 +20,7 @@ from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import unshipped_rows
 from planner_eval.reading.files.record import digest_origin
 from planner_eval.results.runs.pairs import Job, Part
-from planner_eval.results.runs.run_file import STORES, StoredRun
+from planner_eval.results.runs.run_file import LINES, StoredRun
 from planner_eval.results.runs.stored import (
     SCHEMA,
     RowsChanged,
@@ -50,20 +50,24 @@ except ImportError:  # not on every platform
     fcntl = None
 
 
-def claim(path: str, run: Run) -> tuple[int | None, int]:
+def claim(
+    run: StoredRun, difference: Callable[[StoredRun, Mapping[str, Any]], str | None] | None = None
+) -> tuple[int | None, StoredRun]:
     """Take a folder for a run, or go on with the run that is there.
 
     Args:
-        path: The folder; made where it is not there.
-        run: What is run.
+        run: What is run; its folder is made where it is not there.
+        difference: Says what makes it another one than that of a ``run.json``; :func:`find_difference` when
+            left out.
 
     Returns:
-        A file that is open as long as the folder is held, None where files cannot be locked; and how many
-        pairs make a part.
+        A file that is open as long as the folder is held, None where files cannot be locked; and the run,
+        with parts as the folder has them.
 
     Raises:
         InputError: The folder holds something else, another run, or one that another process works on.
     """
+    path = run.path
     if problem := find_write_problem(os.path.join(path, ""), folder=True):
         raise InputError(problem)
     lock = None
@@ -71,7 +75,7 @@ def claim(path: str, run: Run) -> tuple[int | None, int]:
         _refuse_other(path)
         os.makedirs(os.path.join(path, "parts"), exist_ok=True)
         lock = _lock(path)
-        return lock, _begin_run(path, run)
+        return lock, _begin_run(run, difference or find_difference)
     except BaseException as error:
         if lock is not None:
             os.close(lock)
@@ -80,25 +84,26 @@ def claim(path: str, run: Run) -> tuple[int | None, int]:
         raise
 
 
-def _begin_run(path: str, run: Run) -> int:
-    """Write down what is run, or compare it with what is written: how many pairs make a part there.
+def _begin_run(run: StoredRun, difference: Callable[[StoredRun, Mapping[str, Any]], str | None]) -> StoredRun:
+    """Write down what is run, or compare it with what is written: the run, with parts as they are there.
 
     Raises:
         InputError: The folder holds another run.
     """
+    path = run.path
     stored = read_run(path)
     if stored is None:
-        write_run(path, run.data())
-        return run.part
+        write_run(path, run_data(run))
+        return run
     try:
-        why, chunk_size = run.differs(stored), int(stored["part"])
+        why, chunk_size = difference(run, stored), int(stored["part"])
     except (KeyError, TypeError, ValueError):
         raise damaged_run_error(path) from None
     if why:
         raise InputError(
             f"{path} holds another run: {why}; use another folder, or remove this one to start again"
         )
-    return chunk_size
+    return run._replace(part=chunk_size)
 
 
 def _refuse_other(path: str) -> None:
@@ -327,80 +332,41 @@ class Input(NamedTuple):
     digest: str
 
 
-class Run(NamedTuple):
-    """All that decides what the rows of a run are, and how it is cut.
+def describe_run(
+    job: Job, inputs: Sequence[Input], pairs: int, deadline: float | None, part: int, store: str = LINES
+) -> StoredRun:
+    """What is run, as it comes back from a file; where is not known yet."""
+    options = json.loads(json.dumps(job.options()))
+    notations = {row.name: digest_of(repr(row).encode()) for row in unshipped_rows()}
+    files = tuple(file._asdict() for file in inputs)
+    return StoredRun("", job.kind, __version__, options, files, pairs, deadline, part, notations, store)
 
-    Args:
-        kind: The job's.
-        options: The job's.
-        inputs: The files that are read.
-        pairs: How many pairs there are.
-        deadline: Seconds for a pair; None for as long as it takes.
-        part: How many pairs make a part, which decides nothing.
-        notations: Those that are not shipped, by name, and a digest of each.
-        store: In what all rows are kept in the end, see :data:`.stores.STORES`.
-        given: What was named as predictions, gold and so on, which decides nothing.
-    """
 
-    kind: str
-    options: Mapping[str, Any]
-    inputs: Sequence[Input]
-    pairs: int
-    deadline: float | None
-    part: int
-    notations: Mapping[str, str]
-    store: str = "jsonl"
-    given: Sequence[str] = ()
+def run_data(run: StoredRun) -> JsonObject:
+    """What ``run.json`` says."""
+    data = run._asdict()
+    del data["path"]
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {"schema": SCHEMA, "version": run.version, "python": python, **data}
 
-    @classmethod
-    def of(
-        cls,
-        job: Job,
-        inputs: Sequence[Input],
-        pairs: int,
-        deadline: float | None,
-        chunk_size: int,
-        store: str = "jsonl",
-        file_names: Sequence[str] = (),
-    ) -> Run:
-        """What is run, as it comes back from a file."""
-        options = json.loads(json.dumps(job.options()))
-        notations = {row.name: digest_of(repr(row).encode()) for row in unshipped_rows()}
-        return cls(
-            job.kind, options, tuple(inputs), pairs, deadline, chunk_size, notations, store, tuple(file_names)
+
+def find_difference(run: StoredRun, stored: Mapping[str, Any]) -> str | None:
+    """What makes a run another one than that of a ``run.json``, in words; None where nothing does."""
+    current = run._asdict()
+    if stored.get("schema") != SCHEMA:
+        return f"it has the format {stored.get('schema')!r}, which this version does not support"
+    for name, what in (("kind", "a run of"), ("version", "of version")):
+        if stored.get(name) != current[name]:
+            return f"it is {what} {stored.get(name)}, not {current[name]}"
+    kind, names = run.kind or "", ("deadline", "pairs", "store")
+    return (
+        changed_input(stored.get("inputs"), [Input(**file) for file in run.inputs])
+        or changed_option(_deciding_options(stored.get("options")), _deciding_options(run.options), kind)
+        or changed_option(stored.get("notations"), run.notations, "")
+        or changed_option(
+            {name: stored.get(name) for name in names}, {name: current[name] for name in names}, kind
         )
-
-    def data(self) -> JsonObject:
-        """What ``run.json`` says."""
-        return {
-            "schema": SCHEMA,
-            "version": __version__,
-            "python": ".".join(map(str, sys.version_info[:3])),
-            **self._asdict(),
-            "inputs": [i._asdict() for i in self.inputs],
-            "given": list(self.given),
-        }
-
-    def differs(self, stored: Mapping[str, Any]) -> str | None:
-        """What makes a run another one than that of a ``run.json``, in words; None where nothing does."""
-        current = self.data()
-        if stored.get("schema") != SCHEMA:
-            return f"it has the format {stored.get('schema')!r}, which this version does not support"
-        for name, what in (("kind", "a run of"), ("version", "of version")):
-            if stored.get(name) != current[name]:
-                return f"it is {what} {stored.get(name)}, not {current[name]}"
-        return (
-            changed_input(stored.get("inputs"), self.inputs)
-            or changed_option(
-                _deciding_options(stored.get("options")), _deciding_options(self.options), self.kind
-            )
-            or changed_option(stored.get("notations"), self.notations, "")
-            or changed_option(
-                {name: stored.get(name) for name in ("deadline", "pairs", "store")},
-                {"deadline": self.deadline, "pairs": self.pairs, "store": self.store},
-                self.kind,
-            )
-        )
+    )
 
 
 def _deciding_options(options: Any) -> Any:
@@ -416,38 +382,37 @@ class RunFolder:
     """A folder with a run in it, which one process at a time may work on.
 
     Args:
-        path: The folder.
         run: What is run; `part` as the folder has it, where the run was begun before.
         lock: The open folder that keeps others away.
         temporary: The folder, where it is removed in the end.
     """
 
     def __init__(
-        self, path: str, run: Run, lock: int | None, *, temporary: TemporaryFolder | None = None
+        self, run: StoredRun, lock: int | None = None, temporary: TemporaryFolder | None = None
     ) -> None:
-        self.path, self.run, self.lock, self.temporary = path, run, lock, temporary
-        self.parts = os.path.join(path, "parts")
-        self.rows = os.path.join(path, STORES[run.store])
-        self.report = os.path.join(path, "report.json")
+        self.path, self.run, self.lock, self.temporary = run.path, run, lock, temporary
+        self.parts = os.path.join(run.path, "parts")
+        self.rows = run.rows
+        self.report = os.path.join(run.path, "report.json")
 
     @classmethod
-    def open(cls, path: str, run: Run) -> RunFolder:
+    def open(cls, run: StoredRun) -> RunFolder:
         """Begin a run in a folder, or go on with the one that is there.
 
         Raises:
             InputError: The folder holds something else, another run, or one that another process works on.
         """
-        lock, chunk_size = claim(path, run)
-        home = cls(path, run._replace(part=chunk_size), lock)
+        lock, run = claim(run)
+        home = cls(run, lock)
         home.sweep()
         return home
 
     @classmethod
-    def throwaway(cls, run: Run) -> RunFolder:
+    def throwaway(cls, run: StoredRun) -> RunFolder:
         """A folder for a run that nobody shall go on with."""
         directory = make_temporary_folder()
         os.mkdir(os.path.join(directory.path, "parts"))
-        return cls(directory.path, run, None, temporary=directory)
+        return cls(run._replace(path=directory.path), temporary=directory)
 
     def unlock(self) -> None:
         """Let others work on it."""

@@ -20,6 +20,7 @@ from planner_eval.base.errors import (
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import Origin, Record, current_origin, refuse_changed
+from planner_eval.results.runs.run_file import LINES
 
 if TYPE_CHECKING:
     from planner_eval.results.runs.ray import RayRunner
@@ -86,7 +87,7 @@ class Running(NamedTuple):
             long as it takes.
         part: How many pairs are done in one go, which changes nothing in the results.
         folder: Where the run is kept; what an earlier call has done there is not done again.
-        store: In what a folder keeps the rows: ``"jsonl"``, or ``"parquet"``, which needs pyarrow.
+        store: In what a folder keeps the rows: JSON lines, or ``parquet``, which needs pyarrow.
         engine: Does the parts in the place of processes of this machine: those of a Ray cluster.
 
     >>> import planner_eval as pe
@@ -98,7 +99,7 @@ class Running(NamedTuple):
     deadline: float | None = DEADLINE
     part: int | None = None
     folder: str | os.PathLike[str] | None = None
-    store: str = "jsonl"
+    store: str = LINES
     engine: RayRunner | None = None
 
     @property

@@ -21,7 +21,7 @@ from planner_eval.base import errors
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import JsonObject, format_seconds
 from planner_eval.reading.files import frameworks
-from planner_eval.results.runs.folder import Input, Run, RunFolder
+from planner_eval.results.runs.folder import Input, RunFolder, describe_run
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Job, Pairs, Part, Running
 from planner_eval.results.runs.stored import refuse_store
 from planner_eval.results.runs.work import BrokenPair, mark_file, run_part, split_pairs, unusable_folder_error
@@ -419,10 +419,10 @@ def run(  # noqa: PLR0913
     if jobs and engine is None:
         jobs = min(jobs, _MAX_JOBS_PER_CORE * count_cores())
     part = running.part or max(1, min(_LARGEST_PART, -(-count // ((jobs or count_cores()) * _PARTS_PER_JOB))))
-    spec = Run.of(job, inputs, count, running.deadline, part, store, given)
+    spec = describe_run(job, inputs, count, running.deadline, part, store)._replace(given=tuple(given))
     with SignalWatch() as stopping:
         try:
-            home = RunFolder.throwaway(spec) if folder is None else RunFolder.open(folder, spec)
+            home = RunFolder.throwaway(spec) if folder is None else RunFolder.open(spec._replace(path=folder))
         except OSError as error:
             raise unusable_folder_error(folder or tempfile.gettempdir(), error) from None
         doing = _ActiveRun(job, pairs, home, stopping, progress)

@@ -26,12 +26,13 @@ class StoredRun(NamedTuple):
         kind: What the run is called: ``"score"``, ``"diff"``, ``"predict"`` and so on.
         version: The version of this package that made it.
         options: The job's options.
-        inputs: The files that were read, as JSON data.
+        inputs: The files that are read, as JSON data.
         pairs: How many pairs there are.
-        part: How many pairs make a part.
-        store: In what all rows are kept.
-        given: What was named as predictions, gold and so on.
-        notations: Those that were not shipped, by name, and a digest of each.
+        deadline: Seconds for a pair; None for as long as it takes.
+        part: How many pairs make a part, which decides nothing.
+        notations: Those that are not shipped, by name, and a digest of each.
+        store: In what all rows are kept in the end.
+        given: What was named as predictions, gold and so on, which decides nothing.
     """
 
     path: str
@@ -40,10 +41,11 @@ class StoredRun(NamedTuple):
     options: Mapping[str, Any] = {}
     inputs: tuple[Mapping[str, Any], ...] = ()
     pairs: int = 0
+    deadline: float | None = None
     part: int = 0
+    notations: Mapping[str, str] = {}
     store: str = LINES
     given: Any = None
-    notations: Mapping[str, str] = {}
 
     @property
     def benchmark(self) -> str | None:
@@ -69,6 +71,11 @@ class StoredRun(NamedTuple):
     def rows(self) -> str:
         """The file of all rows."""
         return os.path.join(self.path, STORES[self.store])
+
+
+def has_columns(rows: str) -> bool:
+    """Whether a file of rows keeps columns, and not lines."""
+    return rows.endswith(STORES[COLUMNS])
 
 
 def run_file(folder: str) -> str:

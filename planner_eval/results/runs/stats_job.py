@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from planner_eval.base.counts import Counts
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.statistics import Stats, Sums
 from planner_eval.plan.statistics import stats as stats_of
@@ -110,7 +111,8 @@ class PlanReader(Protocol):
         """The ``plan`` of a record, or the ``error`` why there is none, and ``where`` that is."""
 
 
-class StatsJob(NamedTuple):
+@fast_frozen
+class StatsJob:
     """How plans are read and counted.
 
     Args:
@@ -122,17 +124,14 @@ class StatsJob(NamedTuple):
         told: Rows say the figures; else only whether there are any.
     """
 
+    kind = "stats"
+
     readers: tuple[PlanReader, ...]
     titles: tuple[str, ...]
     starts: tuple[int, ...]
     drawn: tuple[str, ...]
     said: Mapping[str, Any]
     told: bool
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "stats"
 
     def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""

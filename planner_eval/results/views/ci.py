@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from planner_eval._version import __version__
 from planner_eval.base.codes import code_meanings
-from planner_eval.base.tables import MARKDOWN, table_head, table_line
+from planner_eval.base.tables import MARKDOWN
 from planner_eval.base.text import JsonObject, format_count, one_line, printable, to_json
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
@@ -66,26 +66,25 @@ def summary(findings: Sequence[Finding], headline: str, title: str) -> Iterator[
     if not findings:
         return
     yield ""
-    yield from _rows(
-        ("root cause", "records", "times", "example"),
-        (
-            (group.name, len(group.records), group.times, one_line(group.first.said, _MAX_MESSAGE_LENGTH))
-            for group in group_findings(findings)
-        ),
+    yield from MARKDOWN.row_lines(
+        {
+            "root cause": group.name,
+            "records": len(group.records),
+            "times": group.times,
+            "example": one_line(group.first.said, _MAX_MESSAGE_LENGTH),
+        }
+        for group in group_findings(findings)
     )
     yield ""
-    yield from _rows(
-        ("record", "place", "level", "code", "message"),
-        (
-            (
-                finding.record,
-                _location_text(finding),
-                finding.level,
-                finding.code,
-                one_line(finding.message, _MAX_MESSAGE_LENGTH),
-            )
-            for finding in findings
-        ),
+    yield from MARKDOWN.row_lines(
+        {
+            "record": finding.record,
+            "place": _location_text(finding),
+            "level": finding.level,
+            "code": finding.code,
+            "message": one_line(finding.message, _MAX_MESSAGE_LENGTH),
+        }
+        for finding in findings
     )
 
 
@@ -124,8 +123,9 @@ def _annotation(group: FindingGroup, root: str | None) -> str:
         "col": first.column if first.file is not None else None,
         "title": one_line(title, 100),
     }
+    escaped = {name: _escape_data(str(value)) for name, value in properties.items() if value is not None}
     listed = ",".join(
-        f"{name}={_escape_property(str(value))}" for name, value in properties.items() if value is not None
+        f"{name}={value.replace(':', '%3A').replace(',', '%2C')}" for name, value in escaped.items()
     )
     return f"::{_COMMANDS[first.level]} {listed}::{_escape_data(one_line(message, _MAX_MESSAGE_LENGTH))}"
 
@@ -150,18 +150,8 @@ def _location_text(finding: Finding) -> str:
     return ":".join(str(field) for field in (finding.file, finding.line, finding.column) if field is not None)
 
 
-def _rows(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    yield from table_head(head, MARKDOWN.form)
-    for row in rows:
-        yield table_line(list(row), MARKDOWN.form)
-
-
 def _escape_data(text: str) -> str:
     return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escape_property(text: str) -> str:
-    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 # ----------------------------------------------------------------------

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from planner_eval.base.formats import DEFAULT, View, write_view
+from planner_eval.base.formats import View
 from planner_eval.base.ratios import gap_text
-from planner_eval.base.tables import MARKDOWN, Rows, Style, md_cell, table
+from planner_eval.base.tables import MARKDOWN, TEXT, Rows, Style, md_cell
 from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.metrics import matched_calls_note
 from planner_eval.reading.files.recorded_runs import COST_NAMES
@@ -32,11 +33,6 @@ from planner_eval.results.views.report import left_out_lines, round_value
 
 # ----------------------------------------------------------------------
 # Systems compared: the rows of the tables that people read, and of CSV.
-def select_lines(lines: Sequence[Line], indices: Iterable[int]) -> list[Line]:
-    """The lines at some positions."""
-    return [lines[index] for index in indices]
-
-
 def pair_rows(lines: Iterable[Line], names: Sequence[str], read: BothRead | None = None) -> Rows:
     """Both figures, their difference, and how sure it is.
 
@@ -73,12 +69,11 @@ def _both_read_column(names: Sequence[str], read: BothRead, values: Sequence[Any
     return {f"{head}{' too' * (head in names)}": " / ".join("–" if v is None else f"{v:g}" for v in values)}
 
 
-def value_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[str]) -> Rows:
+def value_rows(comparison: Comparison, names: Sequence[str]) -> Rows:
     """The figures of all systems; a star stands by what surely differs from the first."""
     rows = []
-    for index in indices:
-        lines = [contrast.lines[index] for contrast in comparison.contrasts]
-        common = comparison.common.lines[index]
+    for lines in zip(*(contrast.lines for contrast in comparison.contrasts), strict=True):
+        common = lines[0]
         row: JsonObject = {"metric": common.name, names[0]: _figure_text(common.first, sure=False)}
         row |= {
             name: _figure_text(line.second, sure=line.sure)
@@ -92,15 +87,9 @@ def _figure_text(figure: Estimate, *, sure: bool) -> str | None:
     return None if figure.value is None else f"{figure.value:.4f}{'*' if sure else ''}"
 
 
-def flat_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[str]) -> Rows:
-    """One table: records, causes, a row a figure, and one over what both read; of several systems a row each.
-
-    Args:
-        comparison: The comparison.
-        indices: The positions of the figures that are shown.
-        names: What the systems are called.
-    """
-    contrasts = comparison.contrasts
+def flat_rows(comparison: Comparison) -> Rows:
+    """One table: records, causes, figures, and those over what both read; of several systems a row each."""
+    contrasts, names = comparison.contrasts, comparison.names
     many = len(contrasts) > 1
     rows: Rows = []
     for position, contrast in enumerate(contrasts):
@@ -113,9 +102,9 @@ def flat_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[st
             for row in cause_rows(Comparison((contrast,)), heads, with_both_read=False)
         ]
         rows += [system | empty | {"metric": name} | row for name, row in counts]
-        rows += [system | row for row in _tested_rows(select_lines(contrast.lines, indices), heads)]
+        rows += [system | row for row in _tested_rows(contrast.lines, heads)]
         if contrast.both_read is not None:
-            read = _tested_rows(select_lines(contrast.both_read.lines, indices), heads)
+            read = _tested_rows(contrast.both_read.lines, heads)
             rows += [system | row | {"metric": f"both_read.{row['metric']}"} for row in read]
     return rows
 
@@ -218,57 +207,71 @@ TERMINAL_WIDTH = 100
 """A terminal's width: where names of systems make tables wider they are letters, with a legend."""
 
 
-def write_comparison(
+def comparison_view(
     comparison: Comparison,
-    form: str = DEFAULT,
     *,
     flips: int = 10,
     every: Collection[str] = (),
     limits: Sequence[Case] = (),
     without: WithoutDoubts | None = None,
-) -> str:
-    """A comparison in a format; records are samples, a row is of a figure, a test case of a sample.
+) -> View:
+    """What a comparison shows; records are samples, a row is of a figure, a test case of a sample.
 
     Data of two systems are a contrast; of more a list of contrasts, each with the first.
 
     Args:
         comparison: The comparison.
-        form: The format.
         flips: How many ids of flipped samples text names on each side; data have all.
         every: Metrics whose figures documents show although they do not exist.
         limits: What the user allows as test cases: where there are some they decide.
         without: The comparison without the records of doubtful gold, for documents and data.
     """
-    names, lines = comparison.names, comparison.common.lines
-    selected = [i for i, _ in enumerate(lines) if _has_value(comparison, i, every)]
+    names, shown = comparison.names, _existing(comparison, every)
 
     def document(style: Style) -> Iterator[str]:
         if style.markup:
-            yield _markdown(comparison, selected, without)
+            yield _markdown(shown, without)
             return
-        tables, text = _text(comparison, selected, names, flips, without)
+        tables, text = _text(comparison, shown, names, flips, without)
         if max(map(len, tables.splitlines()), default=0) > TERMINAL_WIDTH:
             yield f"{letter_legend(names)}\n\n"
-            text = _text(comparison, selected, letter_names(len(names)), flips, without)[1]
+            text = _text(comparison, shown, letter_names(len(names)), flips, without)[1]
         yield text
 
-    view = View(
+    return View(
         document=document,
         data=lambda: (
             comparison_data(comparison)
             | ({} if without is None else {"without_gold_doubts": doubt_data(comparison, without)})
         ),
         records=lambda: _samples(comparison),
-        table=lambda: flat_rows(comparison, range(len(lines)), names),
+        table=lambda: flat_rows(comparison),
         cases=lambda: ([*limits, *compare_cases(comparison, limited=bool(limits))], None),
     )
-    return "".join(write_view(view, form))
 
 
-def _markdown(comparison: Comparison, selected: Sequence[int], without: WithoutDoubts | None) -> str:
+def _existing(comparison: Comparison, always_shown: Collection[str]) -> Comparison:
+    """The comparison without figures that do not exist under any system."""
+    estimates = [
+        e for contrast in comparison.contrasts for line in contrast.lines for e in (line.first, line.second)
+    ]
+    names = {estimate.name for estimate in estimates if estimate.value is not None}.union(always_shown)
+
+    def kept(compared: Any) -> Any:
+        return compared and replace(
+            compared, lines=tuple(line for line in compared.lines if line.name in names)
+        )
+
+    contrasts = (
+        replace(kept(contrast), both_read=kept(contrast.both_read)) for contrast in comparison.contrasts
+    )
+    return replace(comparison, contrasts=tuple(contrasts))
+
+
+def _markdown(comparison: Comparison, without: WithoutDoubts | None) -> str:
     names = comparison.names
     tables = [
-        flat_rows(comparison, selected, names),
+        flat_rows(comparison),
         *conversation_rows(comparison, names),
         *(breakdown_rows(comparison, key, names) for key in comparison.common.breakdown),
     ]
@@ -279,33 +282,32 @@ def _markdown(comparison: Comparison, selected: Sequence[int], without: WithoutD
 
 def _text(
     comparison: Comparison,
-    selected: Sequence[int],
+    shown: Comparison,
     names: Sequence[str],
     flips: int,
     without: WithoutDoubts | None,
 ) -> tuple[str, str]:
-    """A comparison for people: its tables, whose width counts, and all of it."""
-    contrasts = comparison.contrasts
+    """A comparison for people, and what of it has figures: its tables, whose width counts, and all of it."""
+    contrasts = shown.contrasts
     tables = [
-        table(record_rows(names, comparison.records, read="readable"), width=TERMINAL_WIDTH),
-        table(cause_rows(comparison, names)[:20], width=TERMINAL_WIDTH),
-        *(table(rows) for rows in conversation_rows(comparison, names)),
+        TEXT.table(record_rows(names, comparison.records, read="readable"), width=TERMINAL_WIDTH),
+        TEXT.table(cause_rows(comparison, names)[:20], width=TERMINAL_WIDTH),
+        *(TEXT.table(rows) for rows in conversation_rows(comparison, names)),
     ]
     if len(contrasts) == 1:
-        tables.append(
-            table(pair_rows(select_lines(contrasts[0].lines, selected), names, contrasts[0].both_read))
-        )
+        tables.append(TEXT.table(pair_rows(contrasts[0].lines, names, contrasts[0].both_read)))
     else:
-        tables.append(table(value_rows(comparison, selected, names)))
+        tables.append(TEXT.table(value_rows(shown, names)))
         for contrast, name in zip(contrasts, names[1:], strict=True):
-            rows = pair_rows(select_lines(contrast.lines, selected), (names[0], name), contrast.both_read)
-            tables.append(f"{name} against {names[0]}\n\n{table(rows)}" if rows else "")
-    tables += [table(breakdown_rows(comparison, key, names)) for key in contrasts[0].breakdown]
+            rows = pair_rows(contrast.lines, (names[0], name), contrast.both_read)
+            tables.append(f"{name} against {names[0]}\n\n{TEXT.table(rows)}" if rows else "")
+    tables += [TEXT.table(breakdown_rows(comparison, key, names)) for key in contrasts[0].breakdown]
     heads = {"gold calls": "gold's tool", "called": "predicted tool"}
     mistaken = mistaken_rows(comparison, names)[:20]
-    tables.append(table([{heads.get(key, key): value for key, value in row.items()} for row in mistaken]))
+    renamed = ({heads.get(key, key): value for key, value in row.items()} for row in mistaken)
+    tables.append(TEXT.table(renamed))
     tail = []
-    for contrast, name in zip(contrasts, names[1:], strict=True):
+    for contrast, name in zip(comparison.contrasts, names[1:], strict=True):
         which = f" {names[0]} and {name}" if len(contrasts) > 1 else ""
         tail += [
             _judged_text(contrast, (names[0], name), which),
@@ -317,8 +319,7 @@ def _text(
             f"tables of all systems show {names[0]} on the {contrasts[0].n} records that it shares with "
             f"{names[1]}, each other system on those that it shares with {names[0]}"
         )
-    lines = contrasts[0].lines
-    missing = [line.name for index, line in enumerate(lines) if index not in selected]
+    missing = [line.name for line in comparison.common.lines if line not in contrasts[0].lines]
     tail += [*_cost_lines(comparison, names), *left_out_lines(missing, contrasts[0].lacks)]
     tables_text = "\n\n".join(filter(None, tables))
     head, end = _opening_lines(comparison, without), [*tail, *_method_lines(comparison)]
@@ -343,12 +344,6 @@ def _method_lines(comparison: Comparison) -> list[str]:
     lower = "; ↓ lower is better" if any(line.lower for line in comparison.common.lines) else ""
     correction = f"p: {correction}{groups}; * significant at 0.05{lower}"
     return [correction, comparison.common.signature]
-
-
-def _has_value(comparison: Comparison, index: int, always_shown: Collection[str]) -> bool:
-    lines = [contrast.lines[index] for contrast in comparison.contrasts]
-    values = (value for line in lines for value in (line.first.value, line.second.value))
-    return lines[0].name in always_shown or any(value is not None for value in values)
 
 
 def _judged_text(contrast: Contrast, names: tuple[str, str], which: str) -> str:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from planner_eval.base.formats import DEFAULT, View, write_view
+from planner_eval.base.formats import View
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import TEXT, Rows, Style, json_array, table_pieces
+from planner_eval.base.tables import Rows, Style, json_array
 from planner_eval.base.text import JsonObject, format_count, join_pieces, one_line, to_json
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS, matched_calls_note
 from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES, causes_head
 from planner_eval.plan.statistics import plain_scope
-from planner_eval.results.causes import ALONE, EVEN, KINDS, Causes, CauseSum
 from planner_eval.results.conversations import (
     conversation_data,
     cost_lines,
@@ -120,31 +119,27 @@ def round_value(value: float | None) -> float | None:
     return None if value is None else round_ratio(value)
 
 
-def write_report(
+def report_view(
     report: Report,
-    form: str = DEFAULT,
     *,
     failures: bool = False,
     view: FigureView = ALL_FIGURES,
     limits: Sequence[Case] = (),
     beside: Sequence[Case] = (),
     without: WithoutDoubts | None = None,
-) -> Iterator[str]:
-    """A report in a format. Documents leave out figures that do not exist; others have each, as null.
+) -> View:
+    """What a report shows. Documents leave out figures that do not exist; others have each, as null.
 
-    A table has the figures, or what root causes cost, where that was asked for.
+    Pairs are asked for as they are written, which can be done once. A table has the figures, or what root
+    causes cost, where that was asked for.
 
     Args:
         report: The report.
-        form: The format.
         failures: List only pairs that are not the same; documents list them at all.
         view: Which figures documents show.
         limits: Thresholds as test cases: where there are some they decide, and a pair may differ.
         beside: What is no pair, as test cases: records that were left out.
         without: The figures without the records of doubtful gold, which documents and data show too.
-
-    Returns:
-        The text in pieces, without a last line end; pairs are asked for as they are written.
     """
     rows = (row for row in report.rows if not failures or row.state != "same")
     listed = rows if failures and report.totals.pairs > report.totals.states["same"] else None
@@ -158,15 +153,12 @@ def write_report(
         return report_cases(report, failures=failures, limits=limits, beside=others), outcomes
 
     causes = report.causes
-    return write_view(
-        View(
-            document=lambda style: _document(report, style, listed, view, without),
-            data=lambda: _json_pieces(report, rows, without),
-            records=lambda: map(row_data, rows),
-            table=lambda: figure_rows(report.figures) if causes is None else cause_rows(causes.rows),
-            cases=cases,
-        ),
-        form,
+    return View(
+        document=lambda style: _document(report, style, listed, view, without),
+        data=lambda: _json_pieces(report, rows, without),
+        records=lambda: map(row_data, rows),
+        table=lambda: figure_rows(report.figures) if causes is None else causes.table(),
+        cases=cases,
     )
 
 
@@ -187,7 +179,7 @@ def _document(
             for block in (style.table(rows), style.lines(lines))
         ),
         *_breakdowns(report, selected, style),
-        *([] if report.causes is None else [causes_text(report.causes, style, _similarity_pairs(report))]),
+        *([] if report.causes is None else [report.causes.text(style, _similarity_pairs(report))]),
         *_doubt_blocks(report, selected, without, style),
         *([] if style.markup else ["\n".join(_remarks(report, view))]),
     ]
@@ -195,17 +187,22 @@ def _document(
     if listed is not None:
         if style.markup:
             rows = ({"id": r.id, "state": r.state.replace("_", " "), "reason": r.reason} for r in listed)
-            yield from table_pieces(rows, style.form)
+            yield from style.pieces(rows)
         else:
             yield from join_pieces(_lines(listed, report.totals.width))
         text = text and f"\n\n{text}"
     yield text
 
 
+def _similarity_pairs(report: Report) -> int | None:
+    """How many pairs the figure `similarity` of a report is over; None where it has no such figure."""
+    return next((figure.n for figure in report.figures if figure.name == "similarity"), None)
+
+
 def report_cases(
     report: Report, *, failures: bool = False, limits: Sequence[Case] = (), beside: Sequence[Case] = ()
 ) -> Iterator[Case]:
-    """The thresholds and pairs of a report as test cases, as :func:`write_report` takes them."""
+    """The thresholds and pairs of a report as test cases, as :func:`report_view` takes them."""
     rows = (row for row in report.rows if not failures or row.state != "same")
     return chain(limits, (_case(row, limited=bool(limits)) for row in rows), beside)
 
@@ -404,127 +401,7 @@ def report_data(report: Report) -> JsonObject:
         },
         **({"without": without} if without else {}),
         "causes": report.codes(),
-        **({} if report.causes is None else {"attribution": causes_data(report.causes)}),
+        **({} if report.causes is None else {"attribution": report.causes.data()}),
         **({} if (trials := report.trials) is None else {"trials": trial_data(trials)}),
         **conversation_data(report.totals.conversations),
     }
-
-
-# ----------------------------------------------------------------------
-# What root causes cost, in writing: a short table and the best fixes, or rows for programs.
-_MAX_GROUPS_SHOWN = 3
-"""Groups of a kind that are shown to people; programs get all."""
-
-_CAUSE_HEADS = {"exact": "exact lost", "similarity": "similarity lost"}
-_KIND_LABELS = {"depth": "generation"}
-"""Heads of columns and kinds of groups as people see them, where programs have other keys."""
-
-
-def _similarity_pairs(report: Report) -> int | None:
-    """How many pairs the figure `similarity` of a report is over; None where it has no such figure."""
-    return next((figure.n for figure in report.figures if figure.name == "similarity"), None)
-
-
-def causes_text(causes: Causes, style: Style = TEXT, similarity_pairs: int | None = None) -> str:
-    """What people are told of root causes, without a last line end.
-
-    Args:
-        causes: What they cost.
-        style: How it is written.
-        similarity_pairs: How many pairs a figure `similarity` beside it is over.
-    """
-    if not causes.rows:
-        return "root causes: nothing is wrong" if causes.pairs else "root causes: no pair could be judged"
-    selected = [row for kind in KINDS for row in causes.of(kind)[:_MAX_GROUPS_SHOWN]]
-    rows = [
-        {
-            _CAUSE_HEADS.get(key, key): _round_float(_KIND_LABELS.get(value, value))
-            for key, value in row.items()
-        }
-        for row in cause_rows(selected)
-    ]
-    more = [
-        format_count(more, _KIND_LABELS.get(kind, kind))
-        for kind in KINDS
-        if (more := len(causes.of(kind)) - _MAX_GROUPS_SHOWN) > 0
-    ]
-    lines = (
-        [f"the {_MAX_GROUPS_SHOWN} costliest of each kind are shown; left out: {', '.join(more)}"]
-        if more
-        else []
-    )
-    lines += ["single fixes that would gain most:"] if causes.fixes else []
-    lines += [f"{number}. {fix_sentence(causes, fix)}" for number, fix in enumerate(causes.fixes, 1)]
-    lines += [sentence for how in (ALONE, EVEN) if (sentence := _method_note(how, causes.how.get(how, 0)))]
-    losses = [_round_float(1 - value) for value in (causes.exact, causes.similarity) if value is not None]
-    pairs = format_count(causes.pairs, "pair")
-    callless = causes.pairs - (causes.pairs if similarity_pairs is None else similarity_pairs)
-    over = f"(means over {pairs}, {callless} of them without calls)" if callless else f"(means over {pairs})"
-    head = f"root causes lower exact by {losses[0]} and similarity (macro) by {losses[1]} {over}"
-    return style.join([head, style.table(rows), "\n".join(lines)])
-
-
-def cause_rows(sums: Sequence[CauseSum]) -> Rows:
-    """Groups of root causes as rows of a table."""
-    return [
-        {
-            "by": row.kind,
-            "cause": row.name,
-            "pairs": row.pairs,
-            "exact": round(row.exact, 6),
-            "similarity": round(row.similarity, 6),
-            "gain": round(row.gain, 6),
-        }
-        for row in sums
-    ]
-
-
-def causes_data(causes: Causes) -> JsonObject:
-    """What root causes cost as JSON data."""
-    return {
-        "pairs": causes.pairs,
-        "exact": causes.exact,
-        "similarity": causes.similarity,
-        "how": dict(causes.how),
-        "causes": [_cause_data(row) for row in causes.rows],
-        "fixes": [{**_cause_data(fix), "words": fix_sentence(causes, fix)} for fix in causes.fixes],
-    }
-
-
-def _cause_data(row: CauseSum) -> JsonObject:
-    return {name: value for name, value in row._asdict().items() if name != "parts"}
-
-
-def fix_sentence(causes: Causes, fix: CauseSum) -> str:
-    """What fixing a group in all pairs would gain, as a sentence."""
-    where = f"({format_count(fix.pairs, 'pair')})"
-    if fix.kind == "argument":
-        sentence = f"fixing argument '{fix.parts[1]}' of {fix.parts[0]}"
-    elif fix.kind == "call":
-        sentence = f"fixing {fix.parts[1]} of {fix.parts[0]}"
-    elif fix.parts[0] in STATES:
-        sentence, where = f"fixing {format_count(fix.pairs, f'{fix.parts[0]} prediction')}", ""
-    else:
-        sentence = f"fixing {fix.parts[0]}"
-    sentence = one_line(f"{sentence} {where}", 200).rstrip()
-    exact = causes.exact or 0.0
-    if not fix.gain:
-        return f"{sentence} would leave exact at {_round_float(exact)}: its pairs have other causes too"
-    rise = f"from {_round_float(exact)} to {_round_float(exact + fix.gain)} (+{_round_float(fix.gain)})"
-    return f"{sentence} would raise exact {rise}"
-
-
-def _method_note(how: str, pairs: int) -> str:
-    if not pairs:
-        return ""
-    if how == ALONE:
-        return (
-            f"{format_count(pairs, 'pair')} with more than 8 causes, or large: the cost of a cause is "
-            "the mean of fixing it first and fixing it last"
-        )
-    counted = format_count(pairs, "pair")
-    return f"{counted} with more than 64 causes, or very large: the causes share the cost equally"
-
-
-def _round_float(value: Any) -> Any:
-    return round_ratio(value, 3) if isinstance(value, float) else value

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Any
 
-from planner_eval.base.formats import DEFAULT, formats_of, shows
+from planner_eval.base.formats import DEFAULT, View, formats_of, shows
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.tables import Style, json_array
 from planner_eval.base.text import JsonObject, encodable, join_pieces, one_line, printable, to_json
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred, is_conversation, is_lookup
@@ -24,12 +25,12 @@ from planner_eval.comparison.explanation.names import (
     format_list,
 )
 from planner_eval.comparison.matching.order import find_other_order
-from planner_eval.comparison.rows import STATES, Row, Spans, causes_head, row_data, structure_lines
+from planner_eval.comparison.rows import Row, Spans, causes_head, row_data, structure_lines
 from planner_eval.comparison.turns import TurnComparison, first_wrong_text, late_text, turns_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
-from planner_eval.results.views.junit import Case, outcome, write_cases
+from planner_eval.results.views.junit import Case, outcome
 
 # ----------------------------------------------------------------------
 # What a prediction that was cut off had got right before the cut, and whether it went round in a circle.
@@ -134,7 +135,7 @@ def explanation(
     """
     if row.diff is None:
         mended = f"\n{_readable_calls_text(row)}" if row.mended is not None else ""
-        text = f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}"
+        text = f"{row.state.replace('_', ' ')}: {row.reason}{mended}"
     else:
         text = diff_text(
             row.diff, places=places, structure=structure, named=named, each=each, turns=row.turns
@@ -296,7 +297,7 @@ def summary_line(row: Row) -> str:
     """One pair on one line: the verdict, what the plans come to, the causes, the first of them in words."""
     if row.diff is None:
         mended = f"; {_readable_calls_text(row)}" if row.mended is not None else ""
-        return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}{mended}"
+        return f"{row.state.replace('_', ' ')}: {row.reason.splitlines()[0]}{mended}"
     ran = _effect_summary(row)
     if row.diff.same:
         return "same" + ("" if row.diff.proved else " (not proved)") + ran
@@ -344,7 +345,7 @@ def row_case(row: Row, record: Record | None) -> Case:
     """One pair as a test case, about a record."""
     test_case = Case(row.id, outcome(row.state, limited=False), row.state, group="diff").at(record)
     if row.diff is None:
-        message = row.error or STATES[row.state]
+        message = row.reason
         return test_case._replace(
             message=f"{row.state.replace('_', ' ')}: {message.splitlines()[0]}", text=message
         )
@@ -363,12 +364,6 @@ def row_case(row: Row, record: Record | None) -> Case:
 # Many compared pairs in writing, row by row, or their repairs.
 PATCH, ROW_FORMAT = "patch", formats_of("records")[0]
 """The form of repairs, which ``planeval convert --patch`` takes; the format of a run's own rows."""
-
-COLUMNS = tuple(flat_row(Row("", "absent")))
-"""The columns of a table of pairs."""
-
-EFFECT_COLUMNS = ("effects", "reached")
-"""Those of pairs that were run."""
 
 _MAX_LINE_LENGTH = 200
 """The longest line that is told of one of many pairs."""
@@ -392,23 +387,23 @@ class RowSettings(NamedTuple):
     each: bool = False
 
     @property
-    def by_line(self) -> bool:
-        """Whether the result is a line of JSON a pair."""
-        return shows(self.form, "records") or (self.form == PATCH and self.many)
+    def written(self) -> str:
+        """The format in which all pairs are written: of repairs one is data, and many have a line each."""
+        return self.form if self.form != PATCH else ROW_FORMAT if self.many else formats_of("data")[0]
 
 
 def format_row(row: Row, record: Record | None, settings: RowSettings) -> str:
-    """What is told of one pair, as a line of JSON; :func:`format_rows` puts them together.
+    """What is told of one pair, as a line of JSON; :func:`rows_of_pairs` puts them together.
 
     Args:
         row: What became of the pair.
         record: The record that it is about, for JUnit.
         settings: How it is told.
     """
-    form, many = settings.form, settings.many
+    form, many = settings.written, settings.many
     if not form:
         return ""
-    if settings.by_line:
+    if shows(form, "records"):
         return to_json(_data(row, settings))
     if shows(form, "plain") and many:  # no more of either is shown
         return to_json([row.id[: _MAX_LINE_LENGTH + 1], printable(summary_line(row)[: _MAX_LINE_LENGTH + 1])])
@@ -418,50 +413,41 @@ def format_row(row: Row, record: Record | None, settings: RowSettings) -> str:
         from planner_eval.results.findings import findings_of
 
         return to_json(findings_of(row, record, many=many))
-    return to_json(encodable(_format_pair(row, settings)))
+    if shows(form, "data"):
+        return to_json(encodable(to_json(_data(row, settings), 1)))
+    if not shows(form, "plain"):
+        return encodable(to_json(flat_row(row)))
+    places, structure, each = settings.places, settings.structure, settings.each
+    return to_json(encodable(explanation(row, places=places, structure=structure, named=True, each=each)))
 
 
-def _format_pair(row: Row, settings: RowSettings) -> str:
-    """What stands of one pair in the result."""
-    if shows(settings.form, "plain"):
-        return explanation(
-            row, places=settings.places, structure=settings.structure, named=True, each=settings.each
-        )
-    if shows(settings.form, "rows"):
-        from planner_eval.base.tables import table_line
-
-        return table_line(list(flat_row(row).values()), settings.form)
-    return to_json(_data(row, settings), 1)
-
-
-def format_rows(lines: Iterable[str], settings: RowSettings, sums: DiffSums) -> Iterator[str]:
-    """All pairs in one form, in pieces, without a last line end.
+def rows_of_pairs(lines: Iterable[str], settings: RowSettings, sums: DiffSums) -> View:
+    """What all pairs show in the format that they are told in, or as repairs.
 
     Args:
         lines: What :func:`format_row` gave of each pair; "" of one that is left out.
         settings: How they are told.
         sums: The sums over all of them.
     """
-    lines, form = filter(None, lines), settings.form
-    if settings.by_line:
-        return join_pieces(lines)
+    lines, many = filter(None, lines), settings.many
     rows: Iterator[Any] = map(json.loads, lines)
-    if shows(form, "plain") and settings.many:
+
+    def document(style: Style) -> Iterable[str]:
+        if style.markup:
+            return style.pieces(rows)
+        if not many:
+            return join_pieces(rows)
         width = min(sums.width, _MAX_LINE_LENGTH + 1)
         short_lines = (one_line(f"{id.ljust(width)}  {short}", _MAX_LINE_LENGTH) + "\n" for id, short in rows)
         return chain(short_lines, [sums.said])
-    if shows(form, "data") and (settings.many or sums.pairs != 1):
-        from planner_eval.base.tables import json_array
 
-        return json_array(rows)
-    if shows(form, "cases"):
-        return write_cases(lambda: (map(Case._make, rows), sums.outcomes))
-    if shows(form, "rows") and sums.shown:
-        from planner_eval.base.tables import table_head
-
-        ran = EFFECT_COLUMNS if sums.effects else ()
-        rows = chain(table_head((*COLUMNS, *ran), form), rows)
-    return join_pieces(rows)
+    return View(
+        document,
+        data=lambda: json_array(rows) if many or (sums.pairs != 1 and settings.form != PATCH) else rows,
+        records=lambda: lines,
+        table=lambda: rows,
+        cases=lambda: (map(Case._make, rows), sums.outcomes),
+    )
 
 
 def _data(row: Row, settings: RowSettings) -> JsonObject:
@@ -471,5 +457,5 @@ def _data(row: Row, settings: RowSettings) -> JsonObject:
 
     head = {"id": row.id} if settings.many else {}
     if row.diff is None:
-        return {**head, "state": row.state, "error": (row.error or STATES[row.state]).split("\n")[0]}
+        return {**head, "state": row.state, "error": row.reason.split("\n")[0]}
     return head | make_patch(row.diff)

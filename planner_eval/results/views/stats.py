@@ -10,15 +10,15 @@ from functools import cache
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.formats import formats_of, shows
-from planner_eval.base.tables import Rows, table, table_pieces
+from planner_eval.base.formats import View, rows_view
+from planner_eval.base.tables import Rows, Style
 from planner_eval.plan.statistics import FIGURES, Stats, explain_words, plain_figure, plain_scope
 from planner_eval.results.runs.pairs import Reiterable
 from planner_eval.results.runs.stats_job import NO_PLAN, UNREADABLE
 
 if TYPE_CHECKING:
     from planner_eval.plan.statistics import Summary, Sums
-    from planner_eval.results.drawing.charts import Panel
+    from planner_eval.results.drawing.charts import Bars
 
 
 _LONG_FIGURES = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
@@ -26,34 +26,39 @@ _COUNT_KINDS = ("argument_kinds", "patterns", "shapes", "scopes")
 _MAX_COUNTED = 12
 
 
-def each_table(
-    lines: Iterable[str], kinds: Sequence[str], form: str, *, many_sources: bool, inferred: bool
-) -> Iterator[str]:
+def plans_view(lines: Iterable[str], kinds: Sequence[str], *, many_sources: bool, inferred: bool) -> View:
     """A row a plan; a single plan as a list of its figures.
 
     Args:
         lines: The rows of a :class:`.stats_job.StatsJob`, which can be gone through again.
         kinds: The kinds of rows that there are, first come first.
-        form: A format of :mod:`planner_eval.base.tables`.
         many_sources: Whether there are several sources, which rows name.
         inferred: Whether edges were inferred, and it is said how many.
     """
-    alone = list(islice(_rows(lines, formats_of("data")[0], inferred), 2))
-    if len(alone) == 1 and shows(form, "document") and alone[0]["error"] is None:
+
+    def rows(*, full: bool = False) -> Reiterable:
+        keys = dict.fromkeys(
+            key for kind in kinds for key in _row_keys(kind, many_sources, inferred, full=full)
+        )
+        return Reiterable(
+            lambda: ({key: row.get(key) for key in keys} for row in _rows(lines, inferred, full=full))
+        )
+
+    view, data = rows_view(rows()), rows_view(rows(full=True)).data
+    alone = list(islice(_rows(lines, inferred, full=True), 2))
+    if len(alone) == 1 and alone[0]["error"] is None:
         figures = {key: value for key, value in alone[0].items() if key not in ("file", "record", "error")}
         if "scope" in figures:
             figures["scope"] = plain_scope(figures["scope"])
         listed = [
             {"figure": plain_figure(k.replace("_", " ")), "value": _value_text(v)} for k, v in figures.items()
         ]
-        return table_pieces(listed, form, width=100)
-    keys = dict.fromkeys(key for kind in kinds for key in _row_keys(kind, form, many_sources, inferred))
-    rows = Reiterable(lambda: ({key: row.get(key) for key in keys} for row in _rows(lines, form, inferred)))
-    return table_pieces(rows, form)
+        view = view._replace(document=rows_view(listed, 100).document)
+    return view._replace(data=data)
 
 
-def _rows(lines: Iterable[str], form: str, inferred: bool) -> Iterator[dict[str, Any]]:
-    """The rows of a table of plans."""
+def _rows(lines: Iterable[str], inferred: bool, *, full: bool) -> Iterator[dict[str, Any]]:
+    """The rows of a table of plans; in full with figures that are lists or counts."""
     for line in lines:
         data = json.loads(line)
         if data["state"] == NO_PLAN:
@@ -61,16 +66,16 @@ def _rows(lines: Iterable[str], form: str, inferred: bool) -> Iterator[dict[str,
         kind = UNREADABLE if "error" in data else "plain" if data.get("scope") is None else "scoped"
         data["record"] = data["number"] if data.get("id") is None else data["id"]
         data["error"] = data["error"].split("\n")[0] if "error" in data else None
-        yield {key: data[key] for key in _row_keys(kind, form, "file" in data, inferred)}
+        yield {key: data[key] for key in _row_keys(kind, "file" in data, inferred, full=full)}
 
 
 @cache
-def _row_keys(kind: str, form: str, many_sources: bool, inferred: bool) -> tuple[str, ...]:
+def _row_keys(kind: str, many_sources: bool, inferred: bool, *, full: bool) -> tuple[str, ...]:
     """The keys of a row of a kind."""
     names: list[str] = []
     if kind != UNREADABLE:
         left_out = {*["inferred"] * (not inferred), *["scope"] * (kind != "scoped")}
-        long = () if shows(form, "data") else _LONG_FIGURES
+        long = () if full else _LONG_FIGURES
         names = [f.name for f in fields(Stats) if f.name not in left_out.union(long)]
         names += ["shape"] if long else []
     return (*["file"] * many_sources, "record", *names, "error")
@@ -84,16 +89,17 @@ def _value_text(value: Any) -> str:
     return str(value)
 
 
-def summary_blocks(titles: Sequence[str], summaries: Sequence[Summary], form: str) -> list[str]:
+def summary_blocks(
+    titles: Sequence[str], summaries: Sequence[Summary], style: Style, *, readable: bool
+) -> list[str]:
     """The figures of all sources side by side, then kinds of arguments, patterns and shapes."""
-    readable = shows(form, "document")
-    blocks = [table(_figure_rows(titles, summaries, readable=readable), form)]
+    blocks = [style.table(_figure_rows(titles, summaries, readable=readable))]
     for kind in _COUNT_KINDS:
         rows = _count_rows(titles, summaries, kind)
         if readable and kind == "scopes":
             rows = [{**row, "scope": plain_scope(row["scope"])} for row in rows]
         if rows:
-            blocks.append(table(rows, form))
+            blocks.append(style.table(rows))
     return blocks
 
 
@@ -144,12 +150,12 @@ def _count_rows(titles: Sequence[str], summaries: Sequence[Summary], kind: str) 
     ]
 
 
-def glossary_table(sums: Sums, form: str, *, summary: bool, inferred: bool) -> str:
+def glossary_table(sums: Sums, style: Style, *, summary: bool, inferred: bool) -> str:
     """What the words above mean, a sentence each.
 
     Args:
         sums: What the plans of all sources come to.
-        form: A format of documents.
+        style: How it is written.
         summary: Whether plans are summed up; else each has a row.
         inferred: Whether edges were inferred.
     """
@@ -164,32 +170,33 @@ def glossary_table(sums: Sums, form: str, *, summary: bool, inferred: bool) -> s
     listed = summary or rows == 1
     kinds, patterns = (totals.argument_kinds, totals.patterns) if listed else ({}, {})
     words = explain_words(names, kinds, patterns, shapes=totals.shapes, scopes=totals.scopes)
-    return table([{"word": word, "meaning": meaning} for word, meaning in words.items()], form, width=200)
+    return style.table([{"word": word, "meaning": meaning} for word, meaning in words.items()], width=200)
 
 
 _PANELS = (
-    *((name, "plans", name) for name in ("calls", "depth", "width", "components")),
-    ("fan-in: number of calls whose output a call uses", "calls", "fan_in"),
-    ("reuse: number of calls that use a call's output", "calls", "fan_out"),
-    ("data dependencies", "plans", "edges"),
-    ("nesting patterns", "patterns", "patterns"),
-    ("kinds of arguments", "arguments", "argument_kinds"),
+    *((name, "", "plans", name) for name in ("calls", "depth", "width", "components")),
+    ("fan-in", "calls whose output a call uses", "calls", "fan_in"),
+    ("reuse", "calls that use a call's output", "calls", "fan_out"),
+    ("data dependencies", "", "plans", "edges"),
+    ("nesting patterns", "", "patterns", "patterns"),
+    ("kinds of arguments", "", "arguments", "argument_kinds"),
 )
-"""The distributions of a plot: what is counted, of what these are shares, and the figure."""
+"""The distributions of a plot: what is counted, what the numbers are, the whole of the shares, the figure."""
 
 
-def panels(summaries: Mapping[str, Summary]) -> list[Panel]:
+def panels(summaries: Mapping[str, Summary]) -> tuple[Bars, ...]:
     """What a plot shows of each source: distributions over plans, calls, patterns and arguments.
 
     Args:
         summaries: Source → its figures.
     """
-    from planner_eval.results.drawing.charts import Panel
+    from planner_eval.results.drawing.charts import distribution
 
     def counts(summary: Summary, name: str) -> Any:
         return summary.figure(name).distribution if name in FIGURES else getattr(summary, name)
 
-    return [
-        Panel(title, of, {key: counts(s, name) for key, s in summaries.items()})
-        for title, of, name in _PANELS
-    ]
+    distributions = (
+        distribution(title, across, of, {key: counts(summary, name) for key, summary in summaries.items()})
+        for title, across, of, name in _PANELS
+    )
+    return tuple(bars for bars in distributions if bars.ticks)

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from planner_eval.base.formats import DEFAULT, View, write_view
-from planner_eval.base.tables import table as plain_table
+from planner_eval.base.formats import View
+from planner_eval.base.tables import TEXT
 from planner_eval.base.text import JsonObject, one_line
 from planner_eval.results.system_names import free_names, letter_legend, letter_names
 from planner_eval.results.table import Cell, ColumnHead, Table, number_text
@@ -27,26 +27,23 @@ _LATEX_ESCAPES = {
 }  # fmt: skip
 
 
-def write_table(table: Table, form: str = DEFAULT, *, intervals: bool = True) -> str:
-    r"""A table in a format; the same bytes for the same table.
+def table_view(table: Table, *, intervals: bool = True) -> View:
+    r"""What a table shows: text a row a figure, other documents a row a system, programs one a cell.
 
     Args:
         table: The table.
-        form: The format; text has a row a figure, the others a row a system, and tables of programs one a
-            cell.
         intervals: Whether figures have their intervals beside them.
 
     >>> from planner_eval.results.table import MeasuredFigure, make_table
     >>> table = make_table("", [ColumnHead("", "exact", "exact")], ["a|b"], [[MeasuredFigure(0.5)]])
-    >>> print(write_table(table, "md").splitlines()[2])
+    >>> print(table_view(table).text("md").splitlines()[2])
     | a\|b | 0.500 |
     """
-    view = View(
+    return View(
         document=lambda style: [(_markdown if style.markup else _text)(table, intervals)],
         paper=lambda: _latex(table, intervals),
         table=lambda: _cell_rows(table),
     )
-    return "".join(write_view(view, form))
 
 
 def interval_text(cell: Cell, head: ColumnHead, between: str = "–") -> str:
@@ -57,13 +54,13 @@ def interval_text(cell: Cell, head: ColumnHead, between: str = "–") -> str:
 
 
 def plain_cell(
-    cell: Cell, head: ColumnHead, intervals: bool, mark: Callable[[str], str] = "{}^".format
+    cell: Cell, head: ColumnHead, intervals: bool, mark: Callable[[str], str] = "{}^".format, star: str = "*"
 ) -> str:
-    """A cell as text; `mark` says how the best of a column stands out."""
+    """A cell as text; `mark` says how the best of a column stands out, and a star what is worse."""
     if cell.value is None:
         return "–"
     value = number_text(cell.value, head)
-    value = mark(value) if cell.best else f"{value}*" if cell.worse else value
+    value = mark(value) if cell.best else f"{value}{star}" if cell.worse else value
     return " ".join(filter(None, (value, interval_text(cell, head) if intervals else "")))
 
 
@@ -91,7 +88,7 @@ def _columns(table: Table, names: Sequence[str], intervals: bool) -> str:
             row
             | {n: plain_cell(r.cells[index], head, intervals) for n, r in zip(names, table.rows, strict=True)}
         )
-    return plain_table(rows)
+    return TEXT.table(rows)
 
 
 def _notes(table: Table, best: str) -> list[str]:
@@ -109,18 +106,13 @@ def _markdown(table: Table, intervals: bool) -> str:
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * len(table.heads)}"]
     for row in table.rows:
         cells = [
-            _escape_star(plain_cell(cell, head, intervals, "**{}**".format))
+            plain_cell(cell, head, intervals, "**{}**".format, r"\*")
             for cell, head in zip(row.cells, table.heads, strict=True)
         ]
         lines.append(f"| {' | '.join([escaped(row.name), *cells])} |")
     notes = "\n".join(f"- {escaped(note)}" for note in _notes(table, "bold is the best of each column; "))
     title = f"**{escaped(table.title)}**" if table.title else ""
     return "\n\n".join(filter(None, (title, "\n".join(lines), notes)))
-
-
-def _escape_star(cell: str) -> str:
-    """A cell of Markdown: the star of one that is worse is no emphasis."""
-    return cell if cell.startswith("**") else cell.replace("*", r"\*")
 
 
 def latex_text(text: str) -> str:
