@@ -30,7 +30,7 @@ def test_what_is_printed_of_one_thing_is_in_the_singular(file: Path) -> None:
 
 
 def test_what_became_of_one_call_is_in_the_singular() -> None:
-    was, now, small = Size(1, 1, 0, 4), Size(1, 0, 0, 1), Size(weight=1)
+    was, now, small = Size(1, 1, 0, 0, 4), Size(1, 0, 0, 0, 1), Size(weight=1)
     plan = ShrunkSide("f()", "appbench", Plan(()), was, now, ".txt", "f()")
     found = Shrunk(plan, ShrunkSide("f", None, None, small, small, ".txt", "f"), "it", 1, 0, "smallest")
     said = "1 call to 1, 1 argument to 0, 1 character of text to 1 in 1 try; no step makes it smaller"

@@ -68,14 +68,13 @@ class PredictProgress:
 
     def seen(self, row: Mapping[str, Any]) -> None:
         """Take note of what a row took."""
-        from planner_eval.models.client import UNASKED
         from planner_eval.models.predict.folder import run_totals
 
         totals = run_totals([row], self.rates)
         self.tokens = (self.tokens[0] + totals.tokens[0], self.tokens[1] + totals.tokens[1])
         self.cost += totals.cost or 0
         self.uncounted += totals.uncounted
-        self.unasked += [totals.reasons[UNASKED]] if totals.unasked else []
+        self.unasked += totals.reasons.values() if totals.unasked else ()  # of one row
 
     def paused(self, pause: Pause) -> None:
         """Take note of a request that waits; a pause of some length is told at once."""

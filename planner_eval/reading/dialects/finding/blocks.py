@@ -22,7 +22,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_call,
 )
 from planner_eval.reading.dialects.detect import is_schema
-from planner_eval.reading.dialects.finding.cut_texts import find_cut_call
+from planner_eval.reading.dialects.finding.cut_texts import CutError, find_cut_call
 from planner_eval.reading.dialects.finding.edited_text import TextView, extent
 from planner_eval.reading.dialects.finding.pieces import SCRIPT_START, PieceReader
 from planner_eval.reading.dialects.finding.segments import (
@@ -37,6 +37,7 @@ from planner_eval.reading.dialects.finding.segments import (
     locate_error_in_source,
     names_arguments,
     own_names,
+    span_of,
 )
 from planner_eval.reading.dialects.notations import callnavi
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
@@ -203,6 +204,9 @@ class BlockReader(PieceReader):
         try:
             return self._kept(self.data([callnavi.yaml_data(view.text, self.limits)], view, located=False))
         except ParseError as error:
+            last = view.text.rstrip().rpartition("\n")[2]
+            if ":" not in last and span_of(view)[1] >= len(self.source.rstrip()):
+                raise CutError("inside a call", text=self.source, start=view.origin(0)) from None
             raise locate_error_in_source(error, view, self.source) from None
 
     def _program(self, view: TextView) -> list[ReadCalls]:
