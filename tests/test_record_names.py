@@ -198,14 +198,5 @@ def test_reading_what_a_patch_wrote_gives_the_patched_plan(tmp_path: Path) -> No
     assert patched > 20
 
 
-PATCHED_FORMATS = (
-    "answers",
-    "anthropic",
-    "bedrock",
-    "plan",
-    "react",
-    "taskbench",
-    "vercel",
-    "openai-responses",
-)
+PATCHED_FORMATS = "answers anthropic bedrock plan react taskbench vercel openai-responses".split()
 """Folders of cases whose records are answers, conversations or plans as they are."""
