@@ -187,7 +187,7 @@ def test_reading_what_a_patch_wrote_gives_the_patched_plan(tmp_path: Path) -> No
     patched = 0
     for case in sorted((Path(__file__).parent / "cases").glob("*/*.txt")):
         text = case.read_text(errors="replace").split("\n--- ")[0].split("\n", 1)[-1]
-        if case.parent.name not in PATCHED_FORMATS or not text.startswith("{") or "\n" in text.strip():
+        if case.parent.name not in PATCHED or not text.startswith("{") or "\n" in text.strip():
             continue
         record = json.loads(text)
         Path(pred).write_text("\n".join(json.dumps({**record, "id": name}) for name in "ab"))
@@ -198,5 +198,5 @@ def test_reading_what_a_patch_wrote_gives_the_patched_plan(tmp_path: Path) -> No
     assert patched > 20
 
 
-PATCHED_FORMATS = "answers anthropic bedrock plan react taskbench vercel openai-responses".split()
+PATCHED = ("answers", "anthropic", "bedrock", "plan", "react", "taskbench", "vercel", "openai-responses")
 """Folders of cases whose records are answers, conversations or plans as they are."""
