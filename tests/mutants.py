@@ -69,14 +69,8 @@ ROOMS = ("plan", "comparison", "reading/dialects", "reading/files", "results/*.p
 ANEW = 77
 """What a process ends with whose functions cannot be given the faulty code: the tests must start anew."""
 
-QUIET = [
-    "-q",
-    "--assert=plain",
-    "-pno:cacheprovider",
-    "--tb=no",
-    "--no-summary",
-    "--hypothesis-profile=mutants",
-]
+QUIET = ["-q", "--assert=plain", "-p", "no:cacheprovider", "--tb=no", "--no-summary"]
+QUIET += ["--hypothesis-profile=mutants"]
 SHOWN = os.dup(2)
 """Where what becomes of mutants is written while pytest takes what tests print."""
 
