@@ -8,7 +8,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.reading.dialects.conversations.messages import call_items, has_arguments, name_and_arguments
 from planner_eval.reading.dialects.conversations.turns import Conversation, Turn, read_conversation
-from planner_eval.reading.dialects.conversations.wrappers import TOOL_ROLES
+from planner_eval.reading.dialects.conversations.vendors import TOOL_ROLES
 
 
 def message_text(content: Any) -> Any:

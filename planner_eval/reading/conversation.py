@@ -16,7 +16,7 @@ from planner_eval.base.text import shorten
 from planner_eval.plan.model import Diagnostic, Plan, leaves
 from planner_eval.reading.dialects.conversations.messages import join_messages, texts_of
 from planner_eval.reading.dialects.conversations.turns import Conversation, Heard, read_conversation
-from planner_eval.reading.dialects.conversations.wrappers import TOOL_ROLES
+from planner_eval.reading.dialects.conversations.vendors import TOOL_ROLES
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import JoinedTurns, Record
 

@@ -364,7 +364,7 @@ def _read_turns(
 def _keep_turn(source: str, turn: TurnChoice) -> str:
     """A text with speakers or chat tokens with all but one turn of the assistant as white space."""
     from planner_eval.reading.dialects.conversations.turns import select_turns
-    from planner_eval.reading.dialects.finding.answers import assistant_turns, blank_around
+    from planner_eval.reading.dialects.finding.speakers import assistant_turns, blank_around
 
     turns = assistant_turns(source)
     return blank_around(source, *select_turns(turns, turn)) if turns else source
@@ -384,7 +384,7 @@ def _read_named_dialect(
     dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool
 ) -> RawPlan:
     """Read in a dialect that the user named: the whole text, else the blocks found in it."""
-    from planner_eval.reading.dialects.finding.answers import blank_other_turns
+    from planner_eval.reading.dialects.finding.speakers import blank_other_turns
 
     read = dialect.read
     if located and dialect.read_data is not None and len(source) <= LARK_CHARS:
@@ -412,8 +412,8 @@ def _read_named_dialect(
 
 def _read_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan | None:
     """The calls of a text that begins with its prompt, where a value of them holds a token of it."""
-    from planner_eval.reading.dialects.finding.answers import blank_other_turns
     from planner_eval.reading.dialects.finding.embedded_tokens import read_embedded_tags, tags
+    from planner_eval.reading.dialects.finding.speakers import blank_other_turns
 
     settled_text = read_embedded_tags(
         source, tags(source), lambda text: RecognisedPlan("", read(blank_other_turns(text).text))

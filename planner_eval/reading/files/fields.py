@@ -16,7 +16,7 @@ from typing import Any, Literal
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import JsonObject, format_count
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS
-from planner_eval.reading.dialects.conversations.wrappers import ASSISTANT_ROLES
+from planner_eval.reading.dialects.conversations.vendors import ASSISTANT_ROLES
 
 Role = Literal["plan", "answer", "gold", "alone"]
 """What a file is read as: plans of either kind, a model's answers, gold plans beside these or alone."""

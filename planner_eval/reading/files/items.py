@@ -41,7 +41,8 @@ from planner_eval.reading.dialects.conversations.spans import (
     spans_in,
     trace_id_of,
 )
-from planner_eval.reading.dialects.conversations.wrappers import ASSISTANT_ROLES, find_marker_key
+from planner_eval.reading.dialects.conversations.vendors import ASSISTANT_ROLES
+from planner_eval.reading.dialects.conversations.wrappers import find_marker_key
 from planner_eval.reading.dialects.finding.whole_texts import has_too_many_calls, has_too_many_json_calls
 from planner_eval.reading.files.broken_json import elements, line_objects, sequence
 from planner_eval.reading.files.fields import (

@@ -27,12 +27,8 @@ from planner_eval.reading.dialects.conversations.messages import (
     join_messages,
 )
 from planner_eval.reading.dialects.conversations.spans import has_tool_run, is_span
-from planner_eval.reading.dialects.conversations.wrappers import (
-    ASSISTANT_ROLES,
-    TOOL_ROLES,
-    find_marker_key,
-    holds_output_messages,
-)
+from planner_eval.reading.dialects.conversations.vendors import ASSISTANT_ROLES, TOOL_ROLES
+from planner_eval.reading.dialects.conversations.wrappers import find_marker_key, holds_output_messages
 from planner_eval.reading.dialects.finding.segments import begins_call
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.fields import (

@@ -40,12 +40,8 @@ from planner_eval.reading.dialects.conversations.messages import (
     texts_of,
 )
 from planner_eval.reading.dialects.conversations.spans import decode_json, messages_of, refuse_several_runs
-from planner_eval.reading.dialects.conversations.wrappers import (
-    find_take_function,
-    may_be_conversation,
-    take_event,
-    wrong_shape_error,
-)
+from planner_eval.reading.dialects.conversations.vendors import take_event, wrong_shape_error
+from planner_eval.reading.dialects.conversations.wrappers import find_take_function, may_be_conversation
 from planner_eval.reading.dialects.detect import detect_data, may_hold_call
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import remove_call_spans

@@ -19,7 +19,7 @@ from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, remembered
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens, words_of_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
-from planner_eval.reading.dialects.finding.answers import line_starts
+from planner_eval.reading.dialects.finding.speakers import line_starts
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------

@@ -25,11 +25,7 @@ from planner_eval.reading.dialects.conversations.spans import QUOTED_SPAN_KEYS, 
 from planner_eval.reading.dialects.conversations.turns import ProseReader
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
-from planner_eval.reading.dialects.finding.answers import (
-    assistant_turns,
-    blank_non_answer_text,
-    cut_thoughts,
-)
+from planner_eval.reading.dialects.finding.answers import blank_non_answer_text, cut_thoughts
 from planner_eval.reading.dialects.finding.blocks import BlockReader
 from planner_eval.reading.dialects.finding.cut_texts import (
     CutError,
@@ -56,6 +52,7 @@ from planner_eval.reading.dialects.finding.segments import (
     segment_starts,
     split_blocks,
 )
+from planner_eval.reading.dialects.finding.speakers import assistant_turns
 from planner_eval.reading.dialects.finding.unread_calls import (
     ALTERNATIVE_SEPARATOR,
     find_unread_assignment,
