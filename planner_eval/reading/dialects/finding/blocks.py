@@ -41,7 +41,7 @@ from planner_eval.reading.dialects.finding.segments import (
 )
 from planner_eval.reading.dialects.notations import callnavi
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
-from planner_eval.reading.dialects.programs.syntax import parse_syntax
+from planner_eval.reading.dialects.programs.syntax import CONDITION_CODE, parse_syntax
 from planner_eval.reading.dialects.programs.values import EXITS, MUTATING_METHODS
 
 
@@ -77,8 +77,9 @@ class BlockReader(PieceReader):
         if tree is not None or block.label in _PYTHON_LABELS:
             try:
                 read = self._kept(self.mended(view))
-            except ParseError:
-                if tree is not None and not names_arguments(tree, self.defined):
+            except ParseError as error:
+                own = tree is not None and not names_arguments(tree, self.defined)
+                if own and error.code != CONDITION_CODE:
                     return []
                 raise
             read = read or self._assigned(view)

@@ -69,7 +69,7 @@ from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
 from planner_eval.reading.dialects.programs.python_ast import follow
-from planner_eval.reading.dialects.programs.syntax import parse_syntax
+from planner_eval.reading.dialects.programs.syntax import CONDITION_CODE, parse_syntax
 from planner_eval.reading.dialects.programs.values import Unknown
 from planner_eval.reading.dialects.repairs import QUOTED_CALL, repairs
 from planner_eval.reading.dialects.table import Wrapper
@@ -472,7 +472,8 @@ class PieceReader(ABC):
                 raise self.cut(view, self._late(failed)) from None
             raw = RawPlan(read.raw.calls, read.raw.answer, (*read.raw.notes, *notes))
             return replace(read, raw=raw)
-        if not (strictly or isinstance(first, LooseCallError) or is_plan_like(view.text, self.defined)):
+        is_plan = strictly or isinstance(first, LooseCallError) or first.code == CONDITION_CODE
+        if not (is_plan or is_plan_like(view.text, self.defined)):
             return NoCalls("a text that calls no tool")
         late = self._late(failed)
         raise (late if refused is not None else self.cut(view, late)) from None

@@ -23,6 +23,7 @@ from planner_eval.plan.model import Path, RawCall, RawComputed, RawRef, RawTempl
 from planner_eval.reading.dialects.programs.program import ProgramState, result_name
 from planner_eval.reading.dialects.programs.syntax import (
     COMPREHENSIONS,
+    CONDITION_CODE,
     DESCRIPTIONS,
     JSON_LITERALS,
     ONE_STRING,
@@ -70,6 +71,7 @@ _CHARACTERS_PER_VALUE = 64
 """So many characters of a text that a program puts together count as a value."""
 _ORDINALS = frozenset({"First", "Second", "Third", "Fourth", "Fifth", "Next", "Then", "Finally", "Lastly"})
 _LOOP_EXITS = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom)
+_VIEWS = ("items", "keys", "values")
 _SEQUENCES: dict[str, Any] = {"range": range, "enumerate": enumerate, "zip": zip}
 """Functions of the language over which loops go, which give numbers or tuples."""
 _RUN_FUNCTIONS = frozenset({
@@ -218,9 +220,14 @@ class Machine(ProgramState):
     def elements(self, node: Any) -> VariableValue:
         """What a loop goes over; of ``range``, ``zip``, ``enumerate`` and an object's ``items`` a list."""
         name = (call_name(node) if isinstance(node, ast.Call) else None) or ""
-        content = self.content(self.held.get(name.removesuffix(".items")))
-        if name.endswith(".items") and isinstance(content, dict):
-            return [[*item] for item in content.items()]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+            holder, view = node.func.value, node.func.attr
+            is_known = isinstance(holder, ast.Dict) or getattr(holder, "id", None) in self.held
+            content = self.content(self.value(holder)) if is_known and view in _VIEWS else None
+            if isinstance(content, dict):
+                return (
+                    [[*item] for item in content.items()] if view == "items" else [*getattr(content, view)()]
+                )
         if name not in _SEQUENCES or name in self.held or name in self.defined:
             return self.value(node)
         arguments = self.arguments(node)
@@ -375,7 +382,7 @@ class Machine(ProgramState):
             LimitError: it is one call too many.
         """
         for reason in self.control[:1]:
-            self.fail(f"{reason}: write the calls out", call.span[0])
+            self.fail(f"{reason}: write the calls out", call.span[0], code=CONDITION_CODE)
         arguments, position = [], 0
         for name_key, value, span in call.arguments:
             key = str(position) if name_key is None else name_key

@@ -110,16 +110,17 @@ class ProgramState(PlacedTree):
         """Remark on something."""
         self.notes.append(Diagnostic(code, message, severity, span=span, **details))
 
-    def fail(self, reason: str, offset: int, *, surely: bool = False) -> None:
+    def fail(self, reason: str, offset: int, *, surely: bool = False, code: str = "parse.syntax") -> None:
         """Remember the first thing that cannot be read.
 
         Args:
             reason: What it is.
             offset: Where.
             surely: A call of a tool would be lost, even where no other call is.
+            code: The error's code.
         """
         if self.error is None:
-            self.error = ParseError(reason, text=self.text, offset=offset)
+            self.error = ParseError(reason, text=self.text, offset=offset, code=code)
         self.surely = self.surely or surely
 
     def drop(self, reason: str, offset: int, *, surely: bool = True) -> None:

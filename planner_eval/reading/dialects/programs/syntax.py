@@ -23,6 +23,8 @@ _FORMATTED_STRING = lazy_pattern(r"[FTft](?:(?<!\w.)[Rr]?|(?<=[Rr].)(?<!\w..))['
 """A text that holds expressions. A letter to begin with is looked for eight times as quickly as what must not
 stand before it.
 """
+CONDITION_CODE = "parse.condition"
+"""The code of a program that calls a tool where it is not known whether that is run."""
 MAX_PARSED_CHARS = 256_000
 """Characters that Python's parser gets at most, those in quotes not counted: they are one node."""
 _QUOTED_OR_COMMENT = lazy_pattern(
