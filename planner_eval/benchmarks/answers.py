@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +18,7 @@ from planner_eval.benchmarks.datasets.published import (
     read,
     read_available,
 )
-from planner_eval.benchmarks.messages import message_text, runner_content
+from planner_eval.benchmarks.messages import message_text
 from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.reading.files.fields import value_at
 from planner_eval.reading.files.files import PlanFile, read_path
@@ -153,35 +153,36 @@ def read_answer_file(
     file = read_path(
         path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
     )
-    return file if benchmark.answer_texts is None else _as_written(file, benchmark.answer_texts)
+    return file if benchmark.answer_texts is None else _as_written(file, benchmark)
 
 
-def _as_written(file: PlanFile, texts_of: Callable[[Sequence[Any], Sequence[Any]], list[str]]) -> PlanFile:
+def _as_written(file: PlanFile, benchmark: Benchmark) -> PlanFile:
     """The file with its answers as it holds them: a plan has of turns but the calls, of a failure nothing."""
-    written = [
-        _written_content(record, file.content)
-        if record.error is None or isinstance(record.error, AnswerError)
-        else None
-        for record in file.records
-    ]
-    answered = [
-        (content, record.fields.get("mode"))
-        for record, content in zip(file.records, written, strict=True)
-        if isinstance(content, (str, list))
-    ]
-    texts = iter(texts_of([content for content, _ in answered], [mode for _, mode in answered]))
+    read = [_read_written(record, file.content, benchmark) for record in file.records]
+    answered = [(content, record.fields.get("mode")) for record, content in read if content is not None]
+    assert benchmark.answer_texts is not None
+    texts = iter(benchmark.answer_texts([content for content, _ in answered], [mode for _, mode in answered]))
     return file._replace(
         records=tuple(
-            record._replace(source=next(texts), error=None) if isinstance(content, (str, list)) else record
-            for record, content in zip(file.records, written, strict=True)
+            record if content is None else record._replace(source=next(texts), error=None)
+            for record, content in read
         )
     )
 
 
-def _written_content(record: Record, field: str | None) -> Any:
-    """What a record's field holds, or the record itself; messages as BFCL's runner leaves them."""
+def _read_written(record: Record, field: str | None, benchmark: Benchmark) -> tuple[Record, Any]:
+    """A record with what its own runner would leave of its answer; None where it holds none."""
     content = value_at(record.fields, field)
-    return runner_content(content if isinstance(content, (str, list)) else record.source)
+    if record.error is not None and not (
+        isinstance(record.error, AnswerError) and isinstance(content, (str, list))
+    ):
+        return record, None
+    content = content if isinstance(content, (str, list)) else record.source
+    try:
+        content = benchmark.answer_content(content, record.id) if benchmark.answer_content else content
+    except AnswerError as error:
+        return record._replace(error=error), None
+    return record, content if isinstance(content, (str, list)) else None
 
 
 def answers_of(

@@ -156,6 +156,8 @@ class Benchmark(NamedTuple):
         answer_texts: All answers of a file as such texts, where only the file shows how they were asked for:
             what it holds is scored as it is written, turns and words about failures included. Takes the
             answers, and of each record the field ``mode``, which runs of ``predict`` have.
+        answer_content: What its own runner leaves of an answer in messages, given that and the sample's id;
+            AnswerError where there is none. None where `answer_texts` is.
         asking: How its own runner asks a model; None where the pipelines of ``models`` ask.
         read_asked: The samples of a folder that count where these ids were answered; all where None.
         several: Whether these options have every sample answered several times.
@@ -195,6 +197,7 @@ class Benchmark(NamedTuple):
     read_results: Callable[[str], PlanFile | None] | None = None
     explain: Callable[..., Iterator[Explanation]] | None = None
     answer_texts: Callable[[Sequence[Any], Sequence[Any]], list[str]] | None = None
+    answer_content: Callable[[Any, str | None], Any] | None = None
     asking: Callable[[], Asking] | None = None
     read_asked: Callable[[Path, Collection[str]], Iterator[Sample]] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False

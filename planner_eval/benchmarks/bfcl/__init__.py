@@ -43,6 +43,7 @@ BENCHMARK = Benchmark(
         answer_text="reading:answer_text",
         read_results="reading:read_results",
         answer_texts="reading:answer_texts",
+        answer_content="messages:runner_content",
         read_asked="data:read_answered",
         asking="dialog:ASKING",
     ),

@@ -234,19 +234,35 @@ _CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|</execute>|<end_code>
 """What ends or begins code; a label or a plain fence after none of these may be the model's own."""
 
 
+_MAX_BLANKS = 100
+
+
 def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
     """A text without what tools gave between the calls; values of calls are left as they are."""
+    spans: list[Span] = []
+
+    def blank_turn(match: re.Match[str]) -> str:
+        before = text[max(match.start() - _MAX_BLANKS, 0) : match.start()].rstrip(" ")
+        if before[-1:] not in ("", "\n", ">", "]", "}", ")"):  # words that name the token
+            return match.group()
+        spans.append(match.span())
+        return blank(match.group())
+
     if any(start in text for start, _ in _RESULT_TOKENS):
-        first = _RESULT_TURN.search(text)
-        assert first is not None
-        notes.append(Diagnostic("find.turn", "what a tool gave was ignored", "info", span=first.span()))
-        text = _RESULT_TURN.sub(_blank_match, text)
-    if not any(map(text.__contains__, _RESULT_SIGNS)):
-        return text
+        text = _RESULT_TURN.sub(blank_turn, text)
+    if any(map(text.__contains__, _RESULT_SIGNS)):
+        text = _blank_labelled_results(text, spans)
+    notes += [
+        Diagnostic("find.turn", "what a tool gave was ignored", "info", span=span) for span in spans[:1]
+    ]
+    return text
+
+
+def _blank_labelled_results(text: str, spans: list[Span]) -> str:
+    """A text without what tools gave between tags, in fences and after labels, whose places are taken."""
     code = _CODE_BEFORE.search(text)
     code_start = code.start() if code is not None else len(text)
     checks = 0
-    spans: list[Span] = []
 
     def blank_result(match: re.Match[str]) -> str:
         nonlocal checks
@@ -261,11 +277,7 @@ def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
         spans.append(match.span())
         return blank(match.group())
 
-    text_without = _TOOL_RESULT.sub(blank_result, text)
-    notes += [
-        Diagnostic("find.turn", "what a tool gave was ignored", "info", span=span) for span in spans[:1]
-    ]
-    return text_without
+    return _TOOL_RESULT.sub(blank_result, text)
 
 
 def _blank_match(match: re.Match[str]) -> str:

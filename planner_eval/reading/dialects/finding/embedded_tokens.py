@@ -28,7 +28,10 @@ _THOUGHT_OR_CHAT_TOKEN = lazy_pattern(
     r"</?(?i:think|thinking|thought|reasoning|scratchpad)>|<\|thought_(?:start|end)\|>|\[/?(?i:THINK)\]"
     r"|<\|channel\|>analysis<\|message\|>|<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|"
     r"end_of_text|start_header_id|end_header_id|end)\|>|</?s>|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>"
-    r"|\[/?INST\]|\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
+    r"|\[/?(?:INST|TOOL_RESULTS)\]|\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>|<｜tool▁output▁(?:begin|end)｜>"
+    r"|<\|(?:START|END)_(?:THINKING|TOOL_RESULT)\|>|<\|(?:begin|end)_of_thought\|>|</?seed:think>"
+    r"|<\|(?:observation|assistant|tool|tool_response)\|>|<\|(?:im_system|start_of_role)\|>tool"
+    r"|<\|start\|>functions\.|<\|channel>thought|<channel\|>"
 )
 """A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""
 _TAG_OR_FENCE_START = lazy_pattern(r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+|```++|~~~++")
