@@ -15,9 +15,7 @@ from tests.inside import planeval
 SAMPLES = ROOT / "data" / "samples"
 
 
-def figures(
-    name: str, change: Callable[[Any], Any], folder: Path, variant: str = "corrected"
-) -> dict[str, str]:
+def figures(name: str, change: Callable[[Any], Any], folder: Path, kind: str = "corrected") -> dict[str, str]:
     """The scores of the bundled answers, each changed."""
     fields = {"functionchat": "output", "bfcl": "result", "nestful": "generated_text"}
     field, key = fields.get(name, "prediction"), "sample_id" if name == "nestful" else "id"
@@ -25,10 +23,10 @@ def figures(
     changed = [{key: one[key], field: change(one[field])} for one in map(json.loads, lines)]
     answers = folder / "answers.jsonl"
     answers.write_text("".join(json.dumps(one) + "\n" for one in changed), encoding="utf-8")
-    given = (str(answers), str(SAMPLES / name), "--benchmark", name, f"--{variant}", "--format", "csv")
+    given = (str(answers), str(SAMPLES / name), "--benchmark", name, f"--{kind}", "--format", "csv")
     done = planeval("score", *given)
     assert done.returncode == 0, done.stderr
-    return {row["figure"]: row[variant] for row in csv.DictReader(io.StringIO(done.stdout))}
+    return {row["figure"]: row[kind] for row in csv.DictReader(io.StringIO(done.stdout))}
 
 
 DRAFTS = {
@@ -76,21 +74,23 @@ def test_a_providers_message_is_the_turn(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["appbench", "callnavi", "nestful"])
 def test_a_message_of_words_is_its_words(name: str, tmp_path: Path) -> None:
-    plain = figures(name, lambda text: text, tmp_path, "official")
-    spoken = figures(name, lambda text: {"role": "assistant", "content": text}, tmp_path, "official")
-    assert spoken == plain
+    def official(change: Callable[[str], Any]) -> dict[str, str]:
+        return figures(name, change, tmp_path, "official")
+
+    plain = official(lambda text: text)
+    assert official(lambda text: {"role": "assistant", "content": text}) == plain
+    assert official(lambda text: [{"type": "text", "text": text}]) == plain
+    assert official(lambda _: {"role": "assistant", "content": ""}) == official(lambda _: "") != plain
 
 
 def as_message(result: Any) -> Any:
     """An answer of BFCL's as a message of OpenAI's; of several turns as a conversation."""
     if isinstance(result, list) and result and all(isinstance(turn, list) for turn in result):
-        turns = [[{"role": "user", "content": "?"}, *map(as_message, turn)] for turn in result]
-        return [message for turn in turns for message in turn]
+        return [message for turn in result for message in ({"role": "user"}, *map(as_message, turn))]
     if isinstance(result, str):
         return {"role": "assistant", "content": result}
     calls = [{"name": name, "arguments": given} for call in result for name, given in call.items()]
-    listed = [{"type": "function", "function": call} for call in calls]
-    return {"role": "assistant", "content": None, "tool_calls": listed}
+    return {"role": "assistant", "content": None, "tool_calls": [{"function": call} for call in calls]}
 
 
 def test_messages_are_scored_as_bfcls_runner_leaves_them(tmp_path: Path) -> None:

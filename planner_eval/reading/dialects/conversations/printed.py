@@ -11,9 +11,10 @@ from planner_eval.reading.dialects.conversations.answers import failure_state
 from planner_eval.reading.dialects.programs.syntax import parse_syntax
 
 _PRINTED_OBJECT = lazy_pattern(
-    r"\s*+\[?((?:Parsed)?ChatCompletion\w*+|AIMessage(?:Chunk)?+|(?:ToolUse|Text|Thinking)Block"
-    r"|AgentAction\w*+|ResponseFunctionToolCall|GenerateContentResponse|FunctionCall(?=\((?:id|args)=)"
-    r"|(?:Message|ModelResponse)(?=\(id=')|Response(?=\(id='resp)"
+    r"\s*+\[?((?:Parsed)?ChatCompletion\w*+|(?:AI|Human|System|Tool|Function)Message(?:Chunk)?+"
+    r"|(?:ToolUse|Text|Thinking)Block|AgentAction\w*+|ResponseFunctionToolCall|GenerateContentResponse"
+    r"|FunctionCall(?=\((?:id|args)=)|ToolCall(?=\((?:id|function)=)|Content(?=\(parts=)"
+    r"|(?:Message|ModelResponse)(?=\((?:id|role)=')|Response(?=\(id='resp)"
     r"|Traceback(?= \(most recent call last\):))[( ]"
 )
 """How a text begins that is an object of a client as Python prints it, or an error's traceback."""
@@ -43,7 +44,7 @@ def read_printed(text: str) -> Any:
         return {"role": "assistant", "tool_calls": calls} if calls else None
     name = match[1]
     if name == "Traceback":
-        raise failure_state(text.strip().rpartition("\n")[2]).error()
+        return _refuse_traceback(text)
     tree = parse_syntax(_ENUM_MEMBER.sub(r"\1", text.strip()))
     statement = tree.body[0] if isinstance(tree, ast.Module) and len(tree.body) == 1 else None
     try:
@@ -53,19 +54,31 @@ def read_printed(text: str) -> Any:
     if data is None:
         reason = f"found the printed form of an object of a client, {name}, that cannot be read"
         raise ParseError(f"{reason}: save its model_dump() as JSON", text=text, code="parse.shape")
-    if name.startswith("AIMessage"):
-        return {"type": "ai", **data}
     items = data if isinstance(data, list) else [data]
     if all("function" in item for item in items):
         return {"role": "assistant", "tool_calls": items}
     return {"role": "assistant", "content": items} if name.endswith("Block") else data
 
 
+def _refuse_traceback(text: str) -> None:
+    """Refuse a traceback that is all of a text; a model may go on after one."""
+    lines = text.strip().split("\n")
+    last = max((number for number, line in enumerate(lines) if line[:1].isspace()), default=0)
+    if "" not in lines[last:]:
+        raise failure_state(" ".join(lines[last + 1 :])).error()
+
+
+_SPEAKERS = {"AI": "ai", "Human": "human", "System": "system", "Tool": "tool", "Function": "function"}
+"""Who speaks in a message of LangChain's, by its class."""
+
+
 def _data_of(node: ast.expr) -> Any:
     if isinstance(node, (ast.List, ast.Tuple)):
         return [_data_of(item) for item in node.elts]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
-        return {keyword.arg: _data_of(keyword.value) for keyword in node.keywords}
+        fields = {keyword.arg: _data_of(keyword.value) for keyword in node.keywords}
+        speaker = _SPEAKERS.get(node.func.id.removesuffix("Chunk").removesuffix("Message"))
+        return fields if speaker is None else {"type": speaker, **fields}
     if isinstance(node, ast.Call):  # a time
         return ast.unparse(node)
     if isinstance(node, ast.Dict):
