@@ -42,7 +42,7 @@ class Candidate(NamedTuple):
 
 # ---------------------------------------------------------------- texts
 _CALL_MARK = (
-    r"\[|\{|<|#|\u273f|```|~~~|>>>"
+    r"\[|\{|<|#|\u273f|\u25c1think|```|~~~|>>>"
     r"|\((?:(?<=[\w'\"]\()|(?<=\s\()(?:\s*+(?:[\"'\-\[{()]|\d[\d.]*+\s*+[,)])|[^()\n]*+=))"
     r"|=\s*+await\s"
 )
@@ -89,7 +89,7 @@ def may_hold_call(text: str) -> bool:
 _STRONG_MARK = (
     r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"
     r"|=\s*+await\s|\{\s*+[\"'}\u201c\u201d\u2018\u2019]|=\s*+[\[{]|```|~~~|###|#E\d"
-    r"|<(?:[|\uff5c]|/?(?i:think|thought|reasoning|scratchpad)|start_of_turn)"
+    r"|<(?:[|\uff5c]|/?(?i:think|thought|reasoning|scratchpad|seed:think)|start_of_turn)|\u25c1think"
 )
 _STRONG_MARK_PATTERN = lazy_pattern(_STRONG_MARK)
 _STRONG_OPENING_PATTERN = lazy_pattern(
