@@ -161,7 +161,7 @@ class SchemaBuilder(TypeWriter):
         elif name == "string":
             schema |= self._text(kind)
         elif name == "array":
-            item = self.value(kind.items or ANY, position)
+            item = self.value(kind.any_item, position)
             bounded = kind if item is not None else replace(kind, size=(kind.size[0], 0))
             schema |= {"items": item or {}} | limits_of(bounded, name)
         elif name == "object" and (kind.fields or not kind.open):

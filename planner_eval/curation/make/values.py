@@ -331,7 +331,8 @@ def _draw_items(name: str, kind: Type, random: Random, deep: int) -> Any:
     least = low if low is not None else 3
     count = random.randint(least, max(least, high if high is not None else least + 2))
     inner = kind.items or Type(("number",))
-    items = [_draw_value(name, inner, (), random, deep + 1) for _ in range(min(count, 20))]
+    types = [kind.item(n) if n < len(kind.first) else inner for n in range(min(count, 20))]
+    items = [_draw_value(name, item, (), random, deep + 1) for item in types]
     return NO_VALUE if NO_VALUE in items else items
 
 
