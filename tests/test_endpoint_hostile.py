@@ -122,14 +122,13 @@ def test_no_redirect_leads_to_another_origin(ask: Any, server: ModelServer, tmp_
 
 
 def test_what_was_answered_is_kept_when_a_server_dies(server: ModelServer, tmp_path: Path) -> None:
-    server.script = lambda _body, number: message("ok") if number < 3 else Answer(act=hang_up)
-    done, _ = predict(server, tmp_path, "--concurrency", "1", "--retries", "0")
-    assert done.returncode == 1, done.stderr
-    assert len(server.bodies) == 3 + 8
+    server.script = lambda _body, number: message("ok") if number < 15 else Answer(act=hang_up)
+    done, _ = predict(server, tmp_path, "--concurrency", "1", "--retries", "0", "--repeat", "2")
+    assert (done.returncode, len(server.bodies)) == (1, 15 + 8), done.stderr
     rows = [json.loads(line) for line in (tmp_path / "run" / "rows.jsonl").read_text().splitlines()]
-    assert [row["error"] is None for row in rows] == [True] * 3 + [
-        False
-    ] * 8  # what was never sent has no row
+    assert sorted(row["error"] is not None for row in rows) == [False] * 15 + [True] * 8  # none unsent
+    scored, _ = planeval("score", str(tmp_path / "run"), str(tmp_path / "tasks.jsonl"))
+    assert "1 repetition never sent: wrong" in scored.stderr
 
 
 CASES = sorted((ROOT / "tests" / "cases" / "fuzzed_endpoints").glob("*.json"))

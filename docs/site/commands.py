@@ -78,7 +78,7 @@ def _frameworks() -> str:
 
 def _kinds() -> str:
     """The objects that APIs and libraries dump."""
-    from planner_eval.reading.dialects.conversations.wrappers import (KINDS)
+    from planner_eval.reading.dialects.conversations.wrappers import KINDS
 
     keys = {"a message, as Anthropic, OpenAI, Gemini, Bedrock and Hugging Face have it": ["`role`"]}
     for kind in KINDS:

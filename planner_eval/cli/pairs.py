@@ -381,6 +381,8 @@ def _read_predicted(path: str, *, repeated: bool) -> PredictedRun:
     if missing:
         counts = "count as wrong" if run.form == "own" else "count as they are"
         note(f"{path}: {format_count(missing, noun)} {lack} {counts}")
+    if run.counts_trials and (unsent := run.repeat * len(run.ids) - run.answers) > 0:
+        note(f"{path}: {format_count(unsent, 'repetition')} never sent: wrong in pass^k")
     if not repeated and (message := repeats_message(run)):
         note(f"{path}: {message}")
     return run
