@@ -83,7 +83,7 @@ def once(text: str, asked: Any) -> None:
     from planner_eval.execution.tool_sources import tool_source
     from planner_eval.reading.files.context import find_states
     from planner_eval.reading.files.record import Record
-    from planner_eval.results.runs.execute_job import ExecuteJob, ExecuteSettings, format_runs
+    from planner_eval.results.runs.execute_job import ExecuteJob, ExecuteSettings, runs_view
 
     read = ReplyReader(asked, TOKEN, 10.0)
     trouble = read.all(text.encode("utf-8", "surrogatepass"))
@@ -106,7 +106,7 @@ def once(text: str, asked: Any) -> None:
         job = ExecuteJob(how, form, True, {})
         runs = job.fold()
         lines = [job.line(ran, runs)]
-        "".join(format_runs(lines, runs, form, many=False, trace=True)).encode("utf-8", "surrogatepass")
+        "".join(runs_view(lines, runs, many=False, trace=True).write(form)).encode("utf-8", "surrogatepass")
 
 
 def in_workers(texts: list[str]) -> None:

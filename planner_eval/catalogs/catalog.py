@@ -108,15 +108,6 @@ class Type:
         """The type of an array's item at a position."""
         return self.first[position] if 0 <= position < len(self.first) else self.items or ANY
 
-    @property
-    def any_item(self) -> Type:
-        """What every item of an array may be; of a tuple, whose items differ, anything.
-
-        >>> Type(("array",), items=Type(("boolean",)), first=(Type(("integer",)),)).any_item == ANY
-        True
-        """
-        return ANY if self.first else self.items or ANY
-
     def at(self, path: Path) -> Type | None:
         """The type of the part at `path`; None when there can be no such part.
 

@@ -70,6 +70,16 @@ def union_type(types: Sequence[Type]) -> Type:
     return Type(any_of=tuple(distinct))
 
 
+def any_item(array: Type) -> Type:
+    """What every item of an array may be; of a tuple, what one of its items may.
+
+    >>> str(any_item(Type(("array",), items=Type(("boolean",)), first=(Type(("integer",)),))))
+    'boolean or integer'
+    """
+    items = array.items or ANY
+    return union_type([items, *(item for item in array.first if item not in items.any_of)])
+
+
 def type_of_annotation(annotation: str | ast.expr, unknown: Collection[str] = ()) -> Type:
     """The type that a Python annotation names; it is parsed, never evaluated.
 

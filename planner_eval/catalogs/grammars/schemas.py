@@ -22,6 +22,7 @@ from planner_eval.catalogs.grammars.plans import (
 from planner_eval.catalogs.grammars.rules import FORMATS, WORD, Expr, regex
 from planner_eval.catalogs.grammars.values import UNLISTED_FIELDS, TypeWriter
 from planner_eval.catalogs.json_schema.types import Schema, WrittenSchema, find_objects, limits_of
+from planner_eval.catalogs.type_words import any_item
 
 JSON_DIALECTS = ("plan", "json", "nestful")
 """The notations that are JSON."""
@@ -161,7 +162,7 @@ class SchemaBuilder(TypeWriter):
         elif name == "string":
             schema |= self._text(kind)
         elif name == "array":
-            item = self.value(kind.any_item, position)
+            item = self.value(any_item(kind), position)
             bounded = kind if item is not None else replace(kind, size=(kind.size[0], 0))
             schema |= {"items": item or {}} | limits_of(bounded, name)
         elif name == "object" and (kind.fields or not kind.open):

@@ -28,6 +28,7 @@ from planner_eval.catalogs.grammars.rules import (
     regex,
     seq,
 )
+from planner_eval.catalogs.type_words import any_item
 from planner_eval.catalogs.value_errors import find_problem
 from planner_eval.plan.model import Value
 
@@ -77,7 +78,7 @@ class FiniteTypes:
             return any(self(option, inside) for option in kind.any_of)
         if not kind.kinds or not {"array", "object"}.issuperset(kind.kinds):
             return True
-        if "array" in kind.kinds and (not kind.size[0] or self(kind.any_item, inside)):
+        if "array" in kind.kinds and (not kind.size[0] or self(any_item(kind), inside)):
             return True
         needed = [field for field in kind.fields if field.required]
         return (
@@ -250,7 +251,7 @@ class ValueRules(TypeWriter):
 
     # ------------------------------------------------------------ lists and objects
     def _array(self, arrays: Sequence[Type], position: int) -> Expr:
-        items = [t.any_item for t in arrays]
+        items = [any_item(t) for t in arrays]
         size = arrays[0].size
         if len(arrays) > 1:
             self.say("items of several types of lists may be mixed", "check.wrong_type", "check.enum",

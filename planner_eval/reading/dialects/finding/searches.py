@@ -72,7 +72,7 @@ _IMPORT = lazy_pattern(r"(?m)^[ \t]*+(?:import\s++\w|from\s++[\w.]++\s++import\s
 
 
 def read_before_own_code(block: Block, reader: BlockReader, *, after: bool) -> list[ReadCalls]:
-    """The calls of a block; none where it is the model's own code after its calls.
+    """The calls of a block; none where it is the model's own code after its calls, with none before it.
 
     Args:
         block: A fence, or the text between fences.
@@ -92,16 +92,28 @@ def read_before_own_code(block: Block, reader: BlockReader, *, after: bool) -> l
                 raise
     if not after:
         return _read_before_own_code(block, own.start() if own else 0, reader)
+    if own is not None and _start_of_own_code(text, own.start()):
+        calls_before, variables, bound = reader.taken, dict(reader.held), [*reader.bound]
+        with suppress(ParseError):
+            if read := _read_before_own_code(block, own.start(), reader):
+                return read
+        reader.taken, reader.held, reader.bound = calls_before, variables, bound
     _note_ignored_code(block.view, reader)
     return []
+
+
+def _start_of_own_code(text: str, own: int) -> int:
+    """Where imports or definitions begin; 0 where nothing stands before them."""
+    imported = _IMPORT.search(text, 0, own)
+    start = imported.start() if imported else own
+    return start if text[:start].strip() else 0
 
 
 def _read_before_own_code(block: Block, own: int, reader: BlockReader) -> list[ReadCalls]:
     """The calls before the code of a block, where there are any and the whole is no Python."""
     text = block.view.text
-    imported = _IMPORT.search(text, 0, own)
-    start = imported.start() if imported else own
-    if text[:start].strip() and reader.as_python(block.view) is None:
+    start = _start_of_own_code(text, own)
+    if start and reader.as_python(block.view) is None:
         calls_before, variables, bound = reader.taken, dict(reader.held), [*reader.bound]
         with suppress(ParseError):
             read = reader.block(replace(block, view=block.view.cut(0, start)))
