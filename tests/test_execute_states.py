@@ -266,7 +266,7 @@ def test_a_recording_keeps_an_errors_place_and_tells_no_arguments_unasked(folder
 
 
 def test_two_runs_do_not_record_into_one_file(tmp_path: Path) -> None:
-    (tmp_path / "slow.py").write_text("import time\ndef f(x):\n    time.sleep(1.5)\n    return x\n")
+    (tmp_path / "slow.py").write_text("import time\ndef f(x):\n    time.sleep(4)\n    return x\n")
     plans = lines(tmp_path / "plans.jsonl", *({"id": str(n), "plan": f"f(#x='{n}')"} for n in range(3)))
     record = tmp_path / "record.jsonl"
     argv = ["execute", plans, "--tools", str(tmp_path / "slow.py"), "--record", str(record)]
