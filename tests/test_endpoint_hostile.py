@@ -101,7 +101,7 @@ def test_predict_ends_and_says_why(name: str, server: ModelServer, tmp_path: Pat
     assert re.search(said, done.stderr), done.stderr
     assert not set("\x1b\x07") & set(done.stdout + done.stderr)
     rows = [json.loads(line) for line in (tmp_path / "run" / "rows.jsonl").read_text().splitlines()]
-    assert [row["id"] for row in rows] == [f"t{n}" for n in range(TASKS)]
+    assert [row["id"] for row in rows] == [f"t{n}" for n in range(TASKS)][: len(rows)]
     assert all(row["error"]["message"] for row in rows)
     assert len(server.bodies) <= 2 * TASKS * (4 if "circle" in name else 1)
     assert memory < 400
