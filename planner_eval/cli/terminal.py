@@ -318,7 +318,7 @@ class Counter:
         """Take the line away; an interrupt learns how much was done."""
         self.clear()
         error = sys.exception()
-        told = hasattr(error, "__notes__")
+        told = any(note.startswith("after ") for note in getattr(error, "__notes__", ()))
         if isinstance(error, KeyboardInterrupt) and self.done < self.total and not told:
             error.add_note(f"after {self.said}")
 

@@ -347,7 +347,7 @@ def decide_fields(
     # A benchmark's figures are those of its code, which looks at no field beside the answer.
     # In a framework's record `error` may tell of its own checks.
     judged = never is not None or (row is not None and not row.ended)
-    answers = role not in ("gold", "alone") and content not in GOLD_FIELDS and not judged
+    answers = role != "gold" and content not in GOLD_FIELDS and not judged
     heads = list(islice(named_records(), HEAD_SIZE))
     scores = tuple(field for field in VERDICT_FIELDS if any(_is_score(head.get(field)) for head in heads))
     chosen = ChosenFields(key, content, text_field is not None, answers, scores)
