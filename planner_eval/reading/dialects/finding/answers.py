@@ -55,18 +55,18 @@ def blank_observations(text: str) -> str:
 
 
 # ----------------------------------------------------------------------
-_THOUGHT_NAMES = "think|thinking|thought|reasoning|scratchpad|seed:think"
-_THOUGHT_TOKENS = (
+THOUGHT_NAMES = "think|thinking|thought|reasoning|scratchpad|seed:think"
+THOUGHT_TOKENS = (
     ("<|thought_start|>", "<|thought_end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"), ("<|channel>thought", "<channel|>"),
     ("[THINK]", "[/THINK]"), ("\u25c1think\u25b7", "\u25c1/think\u25b7"),
 )  # fmt: skip
 """What begins and what ends a thought, in models' own tokens."""
 THOUGHT = lazy_pattern(
-    rf"<({_THOUGHT_NAMES})>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)|"
+    rf"<({THOUGHT_NAMES})>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)|"
     + "".join(
         rf"{re.escape(start)}(?:[^\{end[0]}]++|(?!{re.escape(end)})\{end[0]})*+(?:{re.escape(end)}|\Z)|"
-        for start, end in _THOUGHT_TOKENS
+        for start, end in THOUGHT_TOKENS
     )
     + r"<\|channel\|>analysis<\|message\|>(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+",
     re.I,
@@ -79,7 +79,7 @@ _THOUGHT_STARTS = (
 )  # fmt: skip
 """Of which one, in small letters, begins each thought: a look for them is cheap."""
 _THOUGHT_END = lazy_pattern(
-    rf"(?:</(?:{_THOUGHT_NAMES})>|{'|'.join(re.escape(end) for _, end in _THOUGHT_TOKENS)})\Z", re.I
+    rf"(?:</(?:{THOUGHT_NAMES})>|{'|'.join(re.escape(end) for _, end in THOUGHT_TOKENS)})\Z", re.I
 )
 TOKEN = lazy_pattern(
     r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
@@ -195,7 +195,7 @@ def _blank_sessions(text: str, notes: list[Diagnostic]) -> str:
     return _SESSION.sub(keep_input, text)
 
 
-_RESULT_TOKENS = (
+RESULT_TOKENS = (
     ("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"), ("<|START_TOOL_RESULT|>", "<|END_TOOL_RESULT|>"),
     ("<|start|>functions.", "<|end|>"), ("<|im_system|>tool<|im_middle|>", "<|im_end|>"),
     ("<|start_of_role|>tool", "<|end_of_text|>"), ("<|tool_response|>", "<|end|>"), ("<|tool|>", "<|end|>"),
@@ -206,7 +206,7 @@ _RESULT_TOKENS = (
 _RESULT_TURN = lazy_pattern(
     "|".join(
         rf"{re.escape(start)}(?:[^\{end[0]}]++|(?!{re.escape(end)})\{end[0]})*+(?:{re.escape(end)}|\Z)"
-        for start, end in _RESULT_TOKENS
+        for start, end in RESULT_TOKENS
     )
 )
 _TOOL_RESULT = lazy_pattern(
@@ -248,7 +248,7 @@ def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
         spans.append(match.span())
         return blank(match.group())
 
-    if any(start in text for start, _ in _RESULT_TOKENS):
+    if any(start in text for start, _ in RESULT_TOKENS):
         text = _RESULT_TURN.sub(blank_turn, text)
     if any(map(text.__contains__, _RESULT_SIGNS)):
         text = _blank_labelled_results(text, spans)

@@ -19,19 +19,18 @@ from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, remembered
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens, words_of_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
+from planner_eval.reading.dialects.finding.answers import RESULT_TOKENS, THOUGHT_NAMES, THOUGHT_TOKENS
 from planner_eval.reading.dialects.finding.speakers import line_starts
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
 # Which tags and tokens of a text may stand inside values of its calls: a guess that reading has to prove.
 _THOUGHT_OR_CHAT_TOKEN = lazy_pattern(
-    r"</?(?i:think|thinking|thought|reasoning|scratchpad)>|<\|thought_(?:start|end)\|>|\[/?(?i:THINK)\]"
+    rf"</?(?i:{THOUGHT_NAMES})>"
     r"|<\|channel\|>analysis<\|message\|>|<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|"
     r"end_of_text|start_header_id|end_header_id|end)\|>|</?s>|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>"
-    r"|\[/?(?:INST|TOOL_RESULTS)\]|\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>|<｜tool▁output▁(?:begin|end)｜>"
-    r"|<\|(?:START|END)_(?:THINKING|TOOL_RESULT)\|>|<\|(?:begin|end)_of_thought\|>|</?seed:think>"
-    r"|<\|(?:observation|assistant|tool|tool_response)\|>|<\|(?:im_system|start_of_role)\|>tool"
-    r"|<\|start\|>functions\.|<\|channel>thought|<channel\|>"
+    r"|\[/?INST\]|\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>|"
+    + "|".join(f"(?i:{re.escape(token)})" for pair in (*THOUGHT_TOKENS, *RESULT_TOKENS) for token in pair)
 )
 """A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""
 _TAG_OR_FENCE_START = lazy_pattern(r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+|```++|~~~++")
@@ -52,7 +51,7 @@ _UNQUOTED_VALUE_LINE = lazy_pattern(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\
 _UNQUOTED_VALUE_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
 _TRIPLE_QUOTES = ('"""', "'''")
 _BRACKET_TOKEN = lazy_pattern(r"\[/?[TtI]")
-_TAG_STARTS = ("<", "\x1b", "```", "~~~")
+_TAG_STARTS = ("<", "\u25c1", "\x1b", "```", "~~~")
 """What all begin with that are looked for, but for tokens that are words, or in brackets."""
 
 
