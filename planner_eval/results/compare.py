@@ -149,7 +149,7 @@ _SAMPLED_ROWS = 200
 
 
 def name_trials_alike(first: Sequence[ScoredRow], other: Sequence[ScoredRow]) -> Sequence[ScoredRow]:
-    """Another system's rows; where no trial has the id of one of the first's, its trials get these, in order.
+    """Another system's rows; trials of a task with no id of the first's in them get the first's, in order.
 
     Args:
         first: The first system's rows.
@@ -158,15 +158,19 @@ def name_trials_alike(first: Sequence[ScoredRow], other: Sequence[ScoredRow]) ->
     >>> first, other = ([ScoredRow(f"a/{n}", "same", task="a") for n in numbers] for numbers in ("01", "xyz"))
     >>> [row.id for row in name_trials_alike(first, other)]
     ['a/0', 'a/1', 'a/z']
+    >>> once = ScoredRow("b", "same", task="b")  # a task that both tried once
+    >>> [row.id for row in name_trials_alike([*first, once], [once, *other])]
+    ['b', 'a/0', 'a/1', 'a/z']
     """
     if all(row.task is None for rows in (first, other) for row in islice(rows, _SAMPLED_ROWS)):
         return other  # rows without trials are read once, and not kept
     ids = {row.id for row in first}
-    if any(row.task is not None and row.id in ids for row in other):
+    alike = {row.task for row in other if row.task is not None and row.id in ids}
+    if all(row.task in alike for row in other):
         return other
     names: dict[str, list[str]] = defaultdict(list)
     for row in first:
-        if row.state in JUDGED_STATES:
+        if row.state in JUDGED_STATES and row.task not in alike:
             names[row.task or row.id].append(row.id)
     unused = {task: iter(task_names) for task, task_names in names.items()}
     renamed = []
