@@ -27,7 +27,7 @@ from planner_eval.cli.workers import PART_OPTIONS, Work, run_job, stored_work_op
 
 if TYPE_CHECKING:
     from planner_eval.comparison.evaluate import PairedFiles
-    from planner_eval.comparison.rows import Row
+    from planner_eval.comparison.rows import PairReading, Row
     from planner_eval.reading.files.record import Record
     from planner_eval.results.pair_sums import DiffSums
     from planner_eval.results.runs.jobs import Effects
@@ -222,7 +222,9 @@ def _effects_of(
         records: The records that may hold one.
         values: Say what each call came to.
     """
+    from planner_eval.comparison.gold_alternatives import settle_terms
     from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES
+    from planner_eval.execution.effects import compare_effects_any
     from planner_eval.execution.run import initial_state_of
     from planner_eval.reading.files.context import find_states
 
@@ -230,7 +232,7 @@ def _effects_of(
     unknown = {"verdict": "unknown", "results_same": False}
     unknown |= dict.fromkeys(("state_same", "outputs_seen", "reached"))
 
-    def effects(row: Row, pred: Record | None, gold: Record | None) -> Mapping[str, Any]:
+    def effects(row: Row, pair: PairReading) -> Mapping[str, Any]:
         if row.state in NO_ANSWER_STATES:  # nothing is called, as of an answer in words
             return {
                 **unknown,
@@ -238,16 +240,18 @@ def _effects_of(
                 "reached": False,
                 "said": f"different: {STATES[row.state]}",
             }
-        if row.pred is None or row.gold is None:
+        if row.pred is None or pair.wanted.found is None:
             return {**unknown, "said": f"unknown: {STATES[row.state]}"}
         try:
-            initial_states = [initial_state_of(states, record, tools) for record in (gold, pred)]
+            initial_states = [initial_state_of(states, record, tools) for record in (pair.gold, pair.pred)]
         except (InputError, ParseError) as error:
             return {**unknown, "said": f"unknown: {error}"}
         if initial_states[0] is not None and initial_states[1] not in (None, initial_states[0]):
             return {**unknown, "said": "unknown: the two records start from different states"}
         started = initial_states[0] if initial_states[0] is not None else initial_states[1]
-        outcome = pe.compare_effects(row.pred, row.gold, tools, initial=started)
+        plans = sorted(pair.wanted.found.plans, key=lambda gold: gold[0] is not row.gold)  # the nearest first
+        golds = [settle_terms(row.pred, *gold) for gold in plans]
+        outcome = compare_effects_any(row.pred, golds, tools, initial=started)
         return {**outcome.to_dict(), "values": outcome.values()} if values else outcome.to_dict()
 
     return effects

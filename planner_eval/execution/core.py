@@ -109,7 +109,7 @@ def _attempt_call(
     program: Program, tools: Mapping[str, Any], position: int, take: Take, *, inline: bool
 ) -> Row:
     started = perf_counter()
-    attempts, arguments = 0, None
+    attempts, reported = 0, None
     problem: Problem | None
     step = program.steps[position]
     while True:
@@ -117,6 +117,8 @@ def _attempt_call(
         value, problem = None, None
         try:
             arguments = [(n, t if type(t) in SCALAR_TYPES else resolve(t, take)) for n, t in step.arguments]
+            if program.manner.arguments:  # as they are now: a tool may change them in place
+                reported = [(name, copy_containers(argument)) for name, argument in arguments]
             value = _call_tool(program, position, tools, arguments)
             break
         except CallFailed as failure:
@@ -130,7 +132,6 @@ def _attempt_call(
                 break
         sleep(program.manner.backoff * 2 ** (attempts - 1))
     status = "ok" if problem is None else "failed"
-    reported = arguments if program.manner.arguments else None
     return Row(position, status, value, problem, perf_counter() - started, attempts, reported)
 
 

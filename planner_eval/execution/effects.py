@@ -251,6 +251,34 @@ def compare_effects(
     return Effects(results_same, state, first, pred_trace, gold_trace, certain, cut=cut, seen=seen)
 
 
+def compare_effects_any(pred: Plan, golds: Iterable[Plan], tools: Any, *, initial: Any = None) -> Effects:
+    """Compare the effects of a plan with those of several right plans: of the first that it reaches as well.
+
+    Args:
+        pred: The prediction.
+        golds: The right plans, the nearest first; at least one.
+        tools: As for :func:`compare_effects`.
+        initial: Likewise.
+
+    Returns:
+        The first with the same effects; else the first whose state and values are reached; else that of the
+        nearest plan.
+    """
+    best: Effects | None = None
+    for gold in golds:
+        effects = compare_effects(pred, gold, tools, initial=initial)
+        if best is None or _agreement(effects) > _agreement(best):
+            best = effects
+        if best.same and best.reached is not False:
+            break
+    assert best is not None, "there is no gold plan to run"
+    return best
+
+
+def _agreement(effects: Effects) -> tuple[bool, bool]:
+    return effects.verdict == "same", effects.reached is True
+
+
 def _described_only(plan: Plan, trace: Trace) -> str:
     """What in the values that a plan comes to, and in the tools' state, is only described, in words."""
     results = [(f"{name} of the answer", value) for name, value in trace.answer or ()] or [

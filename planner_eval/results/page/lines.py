@@ -391,7 +391,7 @@ class PageJob:
         Args:
             pairs: Neighbouring pairs.
             fold: The sums.
-            effects: Runs the plans of a row, whose prediction's and gold's records it is given.
+            effects: Runs the plans of a row; it is given what was read of the pair.
         """
         lines, counts = PairLineWriter(self.query, texts=self.texts), RowLineWriter()
         stored = None if self.stored is None else self.stored.since(getattr(pairs, "first", 0))

@@ -34,7 +34,7 @@ class DiffJob:
         located: Find the places of calls and arguments in the texts.
         failures: Leave out what is the same.
         gold_named: Whether gold's records have ids.
-        effects: Runs the plans of a row, whose prediction's and gold's records it is given; in one process.
+        effects: Runs the plans of a row; it is given what was read of the pair; in one process.
         seen: Is given each row; in one process.
     """
 

@@ -141,7 +141,7 @@ LOCATION_FIELDS = ("cache", "folder")
 """Fields of a reading that say where data sets lie, not what is in them."""
 
 
-Effects: TypeAlias = Callable[[Row, Record | None, Record | None], Mapping[str, Any]]
+Effects: TypeAlias = Callable[[Row, PairReading], Mapping[str, Any]]
 """From a row and its two records to what its plans come to."""
 
 
@@ -179,7 +179,7 @@ def compare(
 ) -> Row:
     """Compare what was read of a pair unless its row is stored; run its plans where that is asked for."""
     row = evaluation.row(records, stored)
-    return row if effects is None else row._replace(effects=effects(row, records.pred, records.gold))
+    return row if effects is None else row._replace(effects=effects(row, records))
 
 
 @fast_frozen
@@ -274,7 +274,7 @@ class ScoreJob:
             fold: The sums, to which each is added.
             located: Find the places of calls and arguments in the texts.
             mends: Say of what cannot be read whether repair would read it.
-            effects: Runs the plans of a row, whose prediction's and gold's records it is given.
+            effects: Runs the plans of a row; it is given what was read of the pair.
             stored: What :func:`.row_data` gave of each pair, see :meth:`.Evaluation.row`.
         """
         from planner_eval.results.scored import scored_row
