@@ -9,7 +9,7 @@ from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.frozen import replace
-from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Tool, Type
+from planner_eval.catalogs.catalog import ANY, Parameter, RecursiveType, Tool, Type
 from planner_eval.catalogs.grammars.plans import (
     LABEL_PREFIXES,
     MAX_PATH_STEPS,
@@ -20,7 +20,7 @@ from planner_eval.catalogs.grammars.plans import (
     unwritable_text,
 )
 from planner_eval.catalogs.grammars.rules import FORMATS, WORD, Expr, regex
-from planner_eval.catalogs.grammars.values import UNLISTED_FIELDS, TypeWriter
+from planner_eval.catalogs.grammars.values import EVERY_KIND, UNLISTED_FIELDS, TypeWriter
 from planner_eval.catalogs.json_schema.types import Schema, WrittenSchema, find_objects, limits_of
 from planner_eval.catalogs.type_words import any_item
 
@@ -146,6 +146,8 @@ class SchemaBuilder(TypeWriter):
         return [schema for simple in self.simple(kind) for schema in self._of_simple(simple, position)]
 
     def _of_simple(self, kind: Type, position: int) -> list[WrittenSchema]:
+        if kind.again is not None:
+            return [schema for schema in [self._once_more(kind.again, position)] if schema is not None]
         if kind.enum is not None:
             constants = [value for value, _ in self.constants(kind)]
             texts = {"type": "string"} if all(isinstance(constant, str) for constant in constants) else {}
@@ -212,7 +214,7 @@ class SchemaBuilder(TypeWriter):
         if name not in self.defs:
             self.defs[name] = {}
             self.defs[name] = {
-                "anyOf": self._literals(Type(tuple(k for k in KINDS if k != "integer")), position)
+                "anyOf": self._literals(Type(EVERY_KIND), position)
             }
         return {"$ref": f"#/$defs/{name}"}
 

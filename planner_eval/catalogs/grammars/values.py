@@ -116,16 +116,21 @@ class TypeWriter:
         self.loose[text] = codes
 
     def simple(self, kind: Type) -> list[Type]:
-        """The type without alternatives: those of which one has to hold."""
-        kind = kind.unfolded
+        """The types of which one has to hold, without alternatives; what comes again stays what it is."""
         if not kind.any_of:
-            return [kind]
+            limited = not kind.kinds and kind.enum is None and kind.again is None and kind != ANY
+            return [replace(kind, kinds=EVERY_KIND) if limited else kind]
         if kind.kinds or kind.enum is not None:
             self.say(
                 "alternatives beside a type are not enforced",
                 *("check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument"),
             )
             return [replace(kind, any_of=())]
+        if kind != Type(any_of=kind.any_of):
+            self.say(
+                "limits beside alternatives are not enforced",
+                *("check.out_of_range", "check.format", "check.missing_argument", "check.unknown_argument"),
+            )
         return [simple for option in kind.any_of for simple in self.simple(option)]
 
     def constants(self, kind: Type) -> list[tuple[Value, str]]:
@@ -147,6 +152,7 @@ class TypeWriter:
 
 # ----------------------------------------------------------------------
 # Values of a catalog's types as rules.
+EVERY_KIND = tuple(kind for kind in KINDS if kind != "integer")
 _NUMBER_KINDS = frozenset(("integer", "number"))
 _MAX_ITEMS = 32
 _MAX_LISTED_NUMBERS = 256
@@ -178,7 +184,8 @@ class ValueRules(TypeWriter):
 
     # ------------------------------------------------------------ what a type allows
     def _literals(self, kind: Type, position: int) -> list[Expr]:
-        simple = self.simple(kind)
+        every = self.simple(kind)
+        simple = [t for t in every if t.again is None]
         if any(t.kinds == () and t.enum is None for t in simple):
             return [self._anything(position)]
         constants = [text for t in simple for _, text in self.constants(t)]
@@ -196,7 +203,7 @@ class ValueRules(TypeWriter):
             alternatives.append(self._array(arrays, position))
         if objects and self.form.objects:
             alternatives.append(self._object(objects, position))
-        return alternatives
+        return alternatives + [self._again(t.again, position) for t in every if t.again is not None]
 
     def _patterns(self, kind: Type) -> list[Expr]:
         """The tokens of a type's kinds."""
@@ -328,7 +335,8 @@ class ValueRules(TypeWriter):
                 return NEVER
             named = recursion.reference.rpartition("/")[2]
             name = self.opened[key] = self.rules.open(f"again_{named}_{position}")
-            self.rules.close(name, alt([*self._literals(recursion.type, position), self.refers(position)]))
+            literals = [each for each in self._literals(recursion.type, position) if each != name]
+            self.rules.close(name, alt([*literals, self.refers(position)]))
         return self.opened[key]
 
     def _anything(self, position: int) -> Expr:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import unquote
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Tool, Type
@@ -106,7 +107,7 @@ def _read_type(schema: Any, route: SchemaRoute) -> Type:
         maximum=high,
         exclusive=(excludes_low, excludes_high),
         length=(_count(schema, "minLength"), _count(schema, "maxLength")),
-        size=(_count(schema, "minItems"), _count(schema, "maxItems")),
+        size=(_count(schema, "minItems"), len(first) if items is False else _count(schema, "maxItems")),
         items=_read_type(items, route.to("items")) if isinstance(items, Mapping) else None,
         first=tuple(_read_type(item, route.to("items")) for item in first),
         fields=fields,
@@ -176,6 +177,8 @@ def _read_fields(schema: Schema, route: SchemaRoute) -> tuple[Parameter, ...]:
 
 def is_open(schema: Schema) -> bool:
     """Whether an object of this schema may hold fields that are not listed."""
+    if schema.get("patternProperties"):
+        return True  # which names these are is for the validator
     additional = schema.get("additionalProperties")
     return not schema.get("properties") if additional is None else additional is not False
 
@@ -272,7 +275,7 @@ def resolve_reference(reference: Any, root: Schema) -> Any:
         return _find_anchor(reference, root)
     node: Any = root
     for step in filter(None, reference[1:].split("/")):
-        name = step.replace("~1", "/").replace("~0", "~")
+        name = unquote(step).replace("~1", "/").replace("~0", "~")
         if isinstance(node, list) and name.isdecimal() and int(name) < len(node):
             node = node[int(name)]
         else:
