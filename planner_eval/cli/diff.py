@@ -222,7 +222,6 @@ def _effects_of(
         records: The records that may hold one.
         values: Say what each call came to.
     """
-    from planner_eval.comparison.gold_alternatives import settle_terms
     from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES
     from planner_eval.execution.effects import compare_effects_any
     from planner_eval.execution.run import initial_state_of
@@ -250,8 +249,7 @@ def _effects_of(
             return {**unknown, "said": "unknown: the two records start from different states"}
         started = initial_states[0] if initial_states[0] is not None else initial_states[1]
         plans = sorted(pair.wanted.found.plans, key=lambda gold: gold[0] is not row.gold)  # the nearest first
-        golds = [settle_terms(row.pred, *gold) for gold in plans]
-        outcome = compare_effects_any(row.pred, golds, tools, initial=started)
+        outcome = compare_effects_any(row.pred, plans, tools, initial=started)
         return {**outcome.to_dict(), "values": outcome.values()} if values else outcome.to_dict()
 
     return effects

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
@@ -305,10 +304,17 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
                     f"{where}: accepted gives call {call!r} a reference for {name!r}, but allows only "
                     "values: write the plan with that reference under 'alternatives'"
                 )
-    befores = (named(pair, "before") for pair in fields.get("before", ()))
+    positions = {call.id: position for position, call in enumerate(plan.calls)}
+    befores = []
+    for first, second in (named(pair, "before") for pair in fields.get("before", ())):
+        if positions[first] >= positions[second]:
+            raise InputError(
+                f"{where}: before asks for {first!r} before {second!r}, which the plan itself does not have"
+            )
+        befores.append((first, second))
     return Terms(
         optional=frozenset(named(fields.get("optional", ()), "optional")),
-        before=tuple((first, second) for first, second in befores),
+        before=tuple(befores),
         unordered=tuple(frozenset(named(group, "unordered")) for group in fields.get("unordered", ())),
         accepted={
             call: {name: tuple(v) if isinstance(v, list) else (v,) for name, v in values.items()}
@@ -316,52 +322,6 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
         },
         omittable={call: frozenset(names) for call, names in omittable.items()},
     )
-
-
-def settle_terms(pred: Plan, gold: Plan, terms: Terms) -> Plan:
-    """Gold as the prediction makes use of what it leaves open: the plan to run beside the prediction.
-
-    Args:
-        pred: The prediction.
-        gold: The gold plan.
-        terms: What it leaves open.
-
-    Returns:
-        Gold with the accepted values that the prediction has, and without what it leaves out and may.
-
-    >>> f = parse("f(#x='1', #y='2')")
-    >>> terms = Terms(accepted={"c1": {"x": ("3",)}}, omittable={"c1": frozenset("y")})
-    >>> settle_terms(parse("f(#x='3')"), f, terms).calls[0].arguments
-    (('x', '3'),)
-    """
-    if not (terms.optional or terms.accepted or terms.omittable):
-        return gold
-    from planner_eval.comparison.matching.align import match
-    from planner_eval.comparison.policy.counting import keep_calls
-    from planner_eval.plan.linking import build_plan
-
-    matching = match(pred, gold, terms=terms)
-    partners = {g: pred.calls[p] for p, g in matching.alignment.pairs}
-    calls = [
-        replace(call, arguments=tuple(_settle_arguments(partners[position], call, terms)))
-        if position in partners
-        else call
-        for position, call in enumerate(gold.calls)
-    ]
-    made = [position for position in range(len(calls)) if position not in matching.waived]
-    return keep_calls(build_plan(calls, gold.answer), made, answer=True)
-
-
-def _settle_arguments(pred: Call, gold: Call, terms: Terms) -> Iterator[tuple[str, Value]]:
-    given, accepted = dict(pred.arguments), terms.accepted.get(gold.id, {})
-    for name, value in gold.arguments:
-        if name not in given:
-            if name not in terms.omittable.get(gold.id, ()):
-                yield name, value
-            continue
-        key = value_key(given[name], OWN_POSITIONS)
-        is_accepted = any(value_key(other, OWN_POSITIONS) == key for other in accepted.get(name, ()))
-        yield name, given[name] if is_accepted else value
 
 
 # ----------------------------------------------------------------------

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import expect_or_none, instance_of
 from planner_eval.base.text import shorten
-from planner_eval.comparison.matching.align import align
+from planner_eval.comparison.matching.align import align, match
 from planner_eval.comparison.matching.rules import Rules
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY
+from planner_eval.comparison.policy.counting import keep_calls
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.execution.program import Options, PlanWithState, running_order, sink_calls
 from planner_eval.execution.run import execute_many
@@ -20,8 +21,10 @@ from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.sandbox.wire import Opaque, bounded_text
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import CallTrace, Trace
+from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.canonical import compare as compare_plans
-from planner_eval.plan.model import Call, Plan, fold
+from planner_eval.plan.linking import build_plan
+from planner_eval.plan.model import Call, Plan, Value, fold
 from planner_eval.reading.parse import Source, parse
 
 if TYPE_CHECKING:
@@ -251,12 +254,14 @@ def compare_effects(
     return Effects(results_same, state, first, pred_trace, gold_trace, certain, cut=cut, seen=seen)
 
 
-def compare_effects_any(pred: Plan, golds: Iterable[Plan], tools: Any, *, initial: Any = None) -> Effects:
+def compare_effects_any(
+    pred: Plan, golds: Iterable[tuple[Plan, Terms]], tools: Any, *, initial: Any = None
+) -> Effects:
     """Compare the effects of a plan with those of several right plans: of the first that it reaches as well.
 
     Args:
         pred: The prediction.
-        golds: The right plans, the nearest first; at least one.
+        golds: The right plans with what they leave open, the nearest first; at least one.
         tools: As for :func:`compare_effects`.
         initial: Likewise.
 
@@ -265,8 +270,8 @@ def compare_effects_any(pred: Plan, golds: Iterable[Plan], tools: Any, *, initia
         nearest plan.
     """
     best: Effects | None = None
-    for gold in golds:
-        effects = compare_effects(pred, gold, tools, initial=initial)
+    for gold, terms in golds:
+        effects = compare_effects(pred, _settle_terms(pred, gold, terms), tools, initial=initial)
         if best is None or _agreement(effects) > _agreement(best):
             best = effects
         if best.same and best.reached is not False:
@@ -277,6 +282,44 @@ def compare_effects_any(pred: Plan, golds: Iterable[Plan], tools: Any, *, initia
 
 def _agreement(effects: Effects) -> tuple[bool, bool]:
     return effects.verdict == "same", effects.reached is True
+
+
+def _settle_terms(pred: Plan, gold: Plan, terms: Terms) -> Plan:
+    """Gold as the prediction makes use of what it leaves open: the plan to run beside the prediction.
+
+    Args:
+        pred: The prediction.
+        gold: The gold plan.
+        terms: What it leaves open.
+
+    Returns:
+        Gold with the accepted values that the prediction has, and without what it leaves out and may.
+
+    """
+    if not (terms.optional or terms.accepted or terms.omittable):
+        return gold
+    matching = match(pred, gold, terms=terms)
+    partners = {g: pred.calls[p] for p, g in matching.alignment.pairs}
+    calls = [
+        replace(call, arguments=tuple(_settle_arguments(partners[position], call, terms)))
+        if position in partners
+        else call
+        for position, call in enumerate(gold.calls)
+    ]
+    made = [position for position in range(len(calls)) if position not in matching.waived]
+    return keep_calls(build_plan(calls, gold.answer), made, answer=True)
+
+
+def _settle_arguments(pred: Call, gold: Call, terms: Terms) -> Iterator[tuple[str, Value]]:
+    given, accepted = dict(pred.arguments), terms.accepted.get(gold.id, {})
+    for name, value in gold.arguments:
+        if name not in given:
+            if name not in terms.omittable.get(gold.id, ()):
+                yield name, value
+            continue
+        key = value_key(given[name], OWN_POSITIONS)
+        is_accepted = any(value_key(other, OWN_POSITIONS) == key for other in accepted.get(name, ()))
+        yield name, given[name] if is_accepted else value
 
 
 def _described_only(plan: Plan, trace: Trace) -> str:

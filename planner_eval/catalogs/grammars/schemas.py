@@ -213,9 +213,7 @@ class SchemaBuilder(TypeWriter):
         name = self._name(f"anything_{position}")
         if name not in self.defs:
             self.defs[name] = {}
-            self.defs[name] = {
-                "anyOf": self._literals(Type(EVERY_KIND), position)
-            }
+            self.defs[name] = {"anyOf": self._literals(Type(EVERY_KIND), position)}
         return {"$ref": f"#/$defs/{name}"}
 
     def _free(self, position: int, additional: Type | None) -> WrittenSchema:

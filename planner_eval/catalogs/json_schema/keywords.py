@@ -9,9 +9,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError
+from planner_eval.base.patterns import Pattern
 from planner_eval.base.text import close_names
 from planner_eval.catalogs.catalog import KINDS, Catalog
-from planner_eval.catalogs.json_schema.patterns import Pattern
 from planner_eval.catalogs.json_schema.types import COUNT_KEYWORDS, Schema, find_references, resolve_reference
 
 if TYPE_CHECKING:

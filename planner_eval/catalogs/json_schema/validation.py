@@ -14,8 +14,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import CatalogError
+from planner_eval.base.patterns import Pattern
 from planner_eval.catalogs.catalog import ANY, Type
-from planner_eval.catalogs.json_schema.patterns import Pattern
 from planner_eval.catalogs.json_schema.types import (
     COMBINING_KEYWORDS,
     COUNT_KEYWORDS,

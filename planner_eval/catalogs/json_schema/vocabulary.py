@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, TypeAlias
 import jsonschema
 from jsonschema.exceptions import ValidationError
 
+from planner_eval.base.patterns import Pattern
 from planner_eval.base.text import format_count
 from planner_eval.catalogs.catalog import Type
-from planner_eval.catalogs.json_schema.patterns import Pattern
 from planner_eval.catalogs.json_schema.types import COMBINING_KEYWORDS, Schema
 from planner_eval.catalogs.value_errors import (
     describe_value,

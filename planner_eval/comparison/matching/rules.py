@@ -10,12 +10,13 @@ yes is enough.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import PolicyError
+from planner_eval.base.patterns import Pattern
 from planner_eval.base.text import shorten
 from planner_eval.comparison.matching.likeness import Tool, assign, find_respellings
 from planner_eval.comparison.matching.pairing import MISSING, ComparedValues
@@ -268,10 +269,30 @@ def _is_acceptable(rule: Rule, pred_value: Value, gold_value: Value, context: Co
     if (
         rule.pattern is not None
         and isinstance(pred_written, str)
-        and re.fullmatch(rule.pattern, pred_written, re.DOTALL)
+        and _matches(rule, rule.pattern, pred_written)
     ):
         return True
     return rule.function is not None and _call_user_function(rule, rule.function, pred_written, gold_written)
+
+
+@cache
+def _whole_pattern(text: str) -> Pattern:
+    return Pattern(text, whole=True)
+
+
+def _matches(rule: Rule, pattern: str, text: str) -> bool:
+    """Whether a text of the prediction matches a rule's pattern.
+
+    Raises:
+        PolicyError: to find out could take too long; names the rule.
+    """
+    matches = _whole_pattern(pattern).found(text)
+    if matches is None:
+        raise PolicyError(
+            f"{rule.where or 'a rule'}: the pattern {pattern!r} could take too long on a text of "
+            f"{len(text):,} characters: write it without look-arounds, back-references and repeated choices"
+        )
+    return matches
 
 
 def _call_user_function(
@@ -280,18 +301,24 @@ def _call_user_function(
     """What a function of the user's says of two values.
 
     Raises:
-        PolicyError: it fails; names the rule and the values.
+        PolicyError: it fails, or gives neither True nor False; names the rule and the values.
     """
+    cause: BaseException | None = None
     try:
-        return bool(function(pred_value, gold_value))
+        answer = function(pred_value, gold_value)
+        if type(answer).__name__ in ("bool", "bool_"):  # NumPy's too
+            return bool(answer)
+        is_plain = answer is None or isinstance(answer, (str, int, float))
+        text = shorten(repr(answer), 40) if is_plain else f"its {type(answer).__name__}"
+        problem = f"{text} is neither True nor False"
+        if hasattr(answer, "close"):  # of an async function: never awaited, of which nobody is to be warned
+            answer.close()
     except (Exception, SystemExit) as error:  # a function may not end the command either
-        function_name = getattr(function, "__name__", "function")
-        pred_text, gold_text = shorten(repr(pred_value), 40), shorten(repr(gold_value), 40)
-        values = f"{pred_text} (the prediction's) and {gold_text} (gold's)"
-        reason = f"{type(error).__name__}: {error}"
-        raise PolicyError(
-            f"{rule.where or 'a rule'}: {function_name!r} failed on {values}: {reason}"
-        ) from error
+        cause, problem = error, f"{type(error).__name__}: {error}"
+    function_name = getattr(function, "__name__", "function")
+    pred_text, gold_text = shorten(repr(pred_value), 40), shorten(repr(gold_value), 40)
+    values = f"{pred_text} (the prediction's) and {gold_text} (gold's)"
+    raise PolicyError(f"{rule.where or 'a rule'}: {function_name!r} failed on {values}: {problem}") from cause
 
 
 # ----------------------------------------------------------------------

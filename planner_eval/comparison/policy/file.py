@@ -39,7 +39,7 @@ from planner_eval.base.resources import folder, service
 from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, ToolCount
 from planner_eval.comparison.policy.unused_rules import find_idle_rule
-from planner_eval.comparison.policy.values import NOTHING, Rule, casefold
+from planner_eval.comparison.policy.values import NOTHING, Rule
 
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 """The way to a key of a file."""
@@ -331,7 +331,7 @@ def _read_aliases(data: str | Mapping[str, Any]) -> Mapping[str, str]:
             names = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
             raise PolicyError(f"there is no table of aliases {data!r}; expected one of {names}")
         data = _parse_toml(read_text(path, error=PolicyError), path)
-    return {casefold(alias): name for alias, name in data.items()}
+    return data
 
 
 def _import_function(name: str) -> Callable[[Any, Any], bool]:

@@ -181,11 +181,14 @@ class Form:
         aliases: Other names of a value: alias → name.
     """
 
-    __slots__ = ("bag", "changes", "folds", "names", "read", "set")
+    __slots__ = ("bag", "changes", "folds", "names", "read", "set", "spelled")
 
     def __init__(self, compare: Collection[str], aliases: Mapping[str, str]) -> None:
         self.names = {casefold(name): casefold(name) for name in aliases.values()}
-        self.names |= {casefold(alias): casefold(name) for alias, name in aliases.items()}
+        self.spelled = _find_aliases_told_by_case(aliases)
+        self.names |= {
+            casefold(alias): casefold(name) for alias, name in aliases.items() if alias not in self.spelled
+        }
         alias_readers = (self._named,) if aliases else ()
         self.read = (*alias_readers, *(LEAF_NORMALISERS[name] for name in _READING_RULES if name in compare))
         self.changes = (
@@ -258,7 +261,9 @@ class Form:
 
     def _named(self, value: Value) -> Value:
         """A text by the name that it is an alias of."""
-        return self.names.get(casefold(value), value) if type(value) is str else value
+        if type(value) is not str:
+            return value
+        return self.spelled.get(value) or self.names.get(casefold(value), value)
 
     def _whole(self, text: str) -> bool:
         """Whether a text with commas is read as one value, as a date is."""
@@ -325,7 +330,8 @@ class Rule:
         tolerance: Numbers may differ by this much.
         relative: Numbers may differ by this share of gold's.
         accepted: Other values that are right.
-        aliases: Other names of a value: alias → name, both without regard to case.
+        aliases: Other names of a value: alias → name, both without regard to case; of aliases that only
+            case tells apart, in their case.
         default: What the tool takes where the argument is left out: giving it equals leaving it out.
         pattern: A regular expression that the prediction's text must match as a whole.
         function: A function of (prediction's value, gold's value) that says whether it will do.
@@ -390,6 +396,14 @@ class Rule:
     def one_sided(self) -> bool:
         """Whether the rule can only be asked of two values, not of each alone."""
         return self.weighs or "optional" in self.compare or "extra" in self.compare
+
+
+def _find_aliases_told_by_case(aliases: Mapping[str, str]) -> dict[str, str]:
+    """The aliases that only case tells apart from others, as ``m`` and ``M``: these are taken as spelled."""
+    names: dict[str, set[str]] = {}
+    for alias, name in aliases.items():
+        names.setdefault(casefold(alias), set()).add(casefold(name))
+    return {alias: casefold(name) for alias, name in aliases.items() if len(names[casefold(alias)]) > 1}
 
 
 def _find_chained_alias(aliases: Mapping[str, str]) -> tuple[str, str] | None:

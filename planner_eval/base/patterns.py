@@ -1,4 +1,4 @@
-"""Regular expressions of catalogs, held against texts of models in bounded time.
+"""Regular expressions of catalogs and policies, held against texts of models in bounded time.
 
 Python's own engine tries every way to match: ``(a+)+$`` takes hours for 40 characters. Rust's, which
 pydantic brings, takes time in proportion to the text. What that one cannot read, as look-arounds, is tried
@@ -20,17 +20,20 @@ _REPEAT_COUNT = re.compile(r"\{(\d+)(,?)(\d*)\}")
 
 
 class Pattern:
-    """A regular expression that may stand anywhere in a text, as ``pattern`` of JSON Schema.
+    """A regular expression that may stand anywhere in a text, as ``pattern`` of JSON Schema, or is all of it.
 
     Args:
         text: The expression.
+        whole: The text must match from its beginning to its end, and ``.`` is any character.
 
     >>> Pattern("^[0-9]+$").found("12"), Pattern("b").found("aa"), Pattern("(?=(a+)+$)b").found("a" * 50)
     (True, False, None)
+    >>> Pattern("(a+)+c", whole=True).found("a" * 50), Pattern("a|ab", whole=True).found("ab")
+    (False, True)
     """
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, *, whole: bool = False) -> None:
+        self.text, self.whole = text, whole
 
     def found(self, text: str) -> bool | None:
         """Whether it is in a text; None where to find out could take too long."""
@@ -38,7 +41,7 @@ class Pattern:
             return bool(self._linear.isinstance_python(text.encode(errors="replace").decode()))
         if self._python is None or _count_attempts(self.text, len(text)) > _MAX_ATTEMPTS:
             return None
-        return self._python.search(text) is not None
+        return (self._python.fullmatch if self.whole else self._python.search)(text) is not None
 
     @property
     def readable(self) -> bool:
@@ -52,6 +55,7 @@ class Pattern:
         text = _to_rust_regex(self.text)
         if text is None:
             return None
+        text = rf"(?s)\A(?:{text})\z" if self.whole else text
         try:
             return SchemaValidator(core_schema.str_schema(pattern=text, regex_engine="rust-regex"))
         except SchemaError:
@@ -62,7 +66,7 @@ class Pattern:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of what may mean something else one day
-                return re.compile(_to_python_regex(self.text))
+                return re.compile(_to_python_regex(self.text), re.DOTALL if self.whole else 0)
         except (re.error, RecursionError, OverflowError):
             return None
 
