@@ -52,8 +52,9 @@ def _bind_arguments(function: Any, arguments: list[tuple[str, Any]]) -> tuple[li
     keyword = list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
     unknown = [name for name in named if name not in positional and name not in keyword]
     takes_any_name, takes_any_number = code.co_flags & 0x08, code.co_flags & 0x04
-    by_position = takes_any_number or not takes_any_name
-    positions = [name for name in unknown if by_position and _position_of(name) is not None]
+    positions = [name for name in unknown if _position_of(name) is not None]
+    if takes_any_name and not takes_any_number:  # any other number is a name that ** takes
+        positions = [name for name in positions if (_position_of(name) or 0) < len(positional)]
     strangers = [name for name in unknown if name not in positions]
     if strangers and not takes_any_name:
         takes = ", ".join(positional + keyword) or "no arguments"

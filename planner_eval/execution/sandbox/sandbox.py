@@ -444,6 +444,7 @@ class Sandbox:
         return {
             "parent": os.getpid(),
             "source": self.source.data,
+            "stateful": self.source.stateful,
             "limits": kernel,
             "read": [*self.source.read, *map(os.path.realpath, limits.read)],
             "names": list(self.source.names),

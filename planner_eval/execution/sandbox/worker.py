@@ -163,8 +163,8 @@ def run_worker(setup: Message) -> None:
         write_begin(request, write)
         run_plan(request, tools, lines.append, printed)
         write("".join(lines))
-        if hasattr(tools, "owners"):
-            tools = None  # what owns a state is made anew for each plan
+        if setup["stateful"]:
+            tools = None  # made anew for each plan: what one changes no other sees
 
 
 def _count_own_tasks(limits: dict[str, int]) -> lockdown.Report:
