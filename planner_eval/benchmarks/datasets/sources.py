@@ -31,7 +31,9 @@ from planner_eval.benchmarks.datasets.published import (
     published_datasets,
     read_available,
 )
+from planner_eval.comparison.gold_alternatives import describe_prose_gold
 from planner_eval.plan.model import Plan
+from planner_eval.reading.files.fields import GOLD_FIELDS
 from planner_eval.reading.files.files import PlanFile, list_files, read_path
 from planner_eval.reading.files.record import Record, read_plan
 from planner_eval.reading.files.trials import format_ids_repeated_beyond_trials
@@ -98,7 +100,9 @@ class Source:
 
     def reader(self, dialect: str | None, *, infer: bool = False) -> PlanReader:
         """How its records are read, see :meth:`read`."""
-        return PlanReader(dialect, infer, None if self.file is not None else self.name)
+        if self.file is None:
+            return PlanReader(dialect, infer, self.name)
+        return PlanReader(dialect, infer, gold=self.file.content in GOLD_FIELDS)
 
     def read(self, dialect: str | None, *, infer: bool = False) -> Iterator[PlanRecord]:
         """The plans, one a record; of a data set the gold plans.
@@ -118,11 +122,13 @@ class PlanReader:
         dialect: The dialect of a file's plans; recognised when left out.
         infer: Add inferred edges.
         dataset: The data set, whose records hold samples; None for a file.
+        gold: The plans are gold: words that call nothing are none.
     """
 
     dialect: str | None
     infer: bool = False
     dataset: str | None = None
+    gold: bool = False
 
     def read(self, record: Record) -> PlanRecord:
         """One record."""
@@ -130,6 +136,8 @@ class PlanReader:
         try:
             if self.dataset is None:
                 plan = read_plan(record, dialect=self.dialect, infer=self.infer)
+                if self.gold and (words := describe_prose_gold(record.source, plan)) is not None:
+                    raise ParseError(words, code="parse.empty")
                 return PlanRecord(record.told, where, plan, source=record)
             if record.error is not None:  # its process ended, or held up
                 raise record.error

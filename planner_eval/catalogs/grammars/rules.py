@@ -436,18 +436,25 @@ def date() -> Expr:
 
 
 def time() -> Expr:
-    """A time of day, hh:mm, with seconds or without."""
-    return seq(_clock(), opt(seq(":", _SIXTIETHS)))
+    """A time of day, hh:mm, with seconds, parts of them and a zone or without."""
+    return seq(_clock(), opt(_seconds()), _zone())
 
 
 def _clock() -> Expr:
     return seq(_two_digits_between(0, 23), ":", _SIXTIETHS)
 
 
+def _seconds() -> Expr:
+    return seq(":", _SIXTIETHS, opt(seq(".", Repeat(_DIGIT, 1, 6))))
+
+
+def _zone() -> Expr:
+    return opt(alt((Text("Z"), seq(chars("+-"), _clock()))))
+
+
 def date_time() -> Expr:
     """A day and a time."""
-    zone = alt((Text("Z"), seq(chars("+-"), _clock())))
-    return seq(date(), "T", _clock(), ":", _SIXTIETHS, opt(zone))
+    return seq(date(), "T", _clock(), _seconds(), _zone())
 
 
 FORMATS: Mapping[str, Callable[[], Expr]] = {"date": date, "time": time, "date-time": date_time}

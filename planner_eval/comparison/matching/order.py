@@ -80,13 +80,23 @@ def _find_broken_precedences(
         groups = _find_twins(pairs, numbered)
         group = {gold: number for number, twins in enumerate(groups) for gold in twins}
         precedences = [
-            (first, then) for first, then in precedences if group.get(first, -1) != group.get(then, -2)
+            (first, then)
+            for first, then in _follow_precedences(precedences)
+            if group.get(first, -1) != group.get(then, -2)
         ]
         for twins in groups:
             _exchange_twins(to_pred, precedences, twins)
     for first, then in precedences:
         if _is_reversed(to_pred, first, then):
             yield first, then, to_pred[then]
+
+
+def _follow_precedences(precedences: Pairs) -> list[tuple[int, int]]:
+    """Precedences with those that follow from them: of twins in a row each bound holds for the next as well."""
+    then_of: dict[int, dict[int, None]] = {}
+    for first, then in sorted(precedences, reverse=True):  # calls that come later are done
+        then_of.setdefault(first, {}).update({then: None, **then_of.get(then, {})})
+    return [(first, then) for first, followers in then_of.items() for then in followers]
 
 
 def _is_reversed(to_pred: Mapping[int, int], first: int, then: int) -> bool:
