@@ -23,6 +23,7 @@ from planner_eval.curation.suggest.candidates import (
     words,
 )
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
+from planner_eval.reading.files.frameworks import ABSENT, parse_literal
 
 _MAX_DEPTH = 12
 _MAX_ITEMS = 200
@@ -166,9 +167,10 @@ class ValueReader(NamedTuple):
 
     def _wrap(self, value: Value, kind: Type) -> Iterator[Interpretation]:
         """A list of one value; a text may be several."""
-        text = value if isinstance(value, str) else "x"
-        if text.strip():
-            score = _UNSURE_SCORE if _ITEM_SEPARATOR.search(text) else 0.85
+        text = value.strip() if isinstance(value, str) else "x"
+        if text:
+            is_plain = text[0] not in "[{(" and not _ITEM_SEPARATOR.search(text) and text != "None"
+            score = 0.85 if is_plain else _UNSURE_SCORE
             yield Interpretation([value], "a list of this one value", score)
         for reading in self.readings(value, kind.items or ANY):
             yield reading.within("a list of one value", 0.9)._replace(value=[reading.value])
@@ -332,10 +334,13 @@ def _interpret_text(text: str, kind: Type, about: str) -> Iterator[Interpretatio
     if {"integer", "number"} & set(kinds):
         yield from _interpret_numeric_text(bare, about)
     if {"array", "object"} & set(kinds):
-        parsed = loads_if_json(bare, DEFAULT_LIMITS) if bare[:1] in ("[", "{") else None
+        is_written = bare[:1] in ("[", "{", "(")
+        parsed = loads_if_json(bare, DEFAULT_LIMITS) if is_written else None
         if parsed and len(parsed) == 1:
             yield Interpretation(parsed[0], "the JSON in the text", 0.95)
-        if "array" in kinds and "," in bare:
+        elif is_written and (literal := parse_literal(bare)) is not ABSENT:
+            yield Interpretation(literal, "the Python literal in the text", 0.9)
+        if "array" in kinds and "," in bare and not is_written:
             items = [item.strip() for item in bare.split(",")][:_MAX_ITEMS]
             yield Interpretation(items, "the comma-separated list", 0.86)
     yield from _interpret_moment(bare, kind.format)
