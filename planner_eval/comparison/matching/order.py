@@ -92,7 +92,7 @@ def _find_broken_precedences(
 
 
 def _follow_precedences(precedences: Pairs) -> list[tuple[int, int]]:
-    """Precedences with those that follow from them: a bound of one of several twins holds for the next too."""
+    """Precedences with those that follow from them: what bounds one of several twins bounds the next too."""
     then_of: dict[int, dict[int, None]] = {}
     for first, then in sorted(precedences, reverse=True):  # calls that come later are done
         then_of.setdefault(first, {}).update({then: None, **then_of.get(then, {})})
