@@ -16,6 +16,7 @@ from planner_eval.catalogs.grammars.plans import (
     PlanSpec,
     make_value_rules,
     merge_variants,
+    outputs_of,
     plan_rules,
     writable_tool,
 )
@@ -34,6 +35,7 @@ MAX_CALLS = 64
 
 _FORWARD_REFERENCES = "a reference may point to a later call or to its own, and a label may repeat"
 _OUTPUT = "a reference may name an output that its call does not have, or that does not fit"
+_PARTS = "of results that their tools do not declare, not every part can be named"
 _UNUSED = "unused results are allowed"
 _LAYOUT = "arguments come in the catalog's order, in one layout"
 _NUMBERS = "numbers have at most 19 digits before the point and 18 after it"
@@ -247,6 +249,8 @@ def grammar(
     tools = tuple(tool for candidate in named if (tool := writable_tool(candidate, dialect)) is not None)
     narrower = [*_find_unwritable(named, tools, dialect), *_layout_limits(named, dialect, to)]
     narrower += [Limit(_DOLLARS)] if dialect == "nestful" else []
+    has_references = dialect != "json" and max_calls != 1
+    narrower += [Limit(_PARTS)] if has_references and outputs_of(tools).free else []
     if not tools:
         raise InputError(f"{catalog.name} has no tool that {dialect} can call")
     if dialect not in ("json", "pythonic", "appbench"):

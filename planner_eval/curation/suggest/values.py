@@ -23,7 +23,8 @@ from planner_eval.curation.suggest.candidates import (
     words,
 )
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
-from planner_eval.reading.files.frameworks import ABSENT, parse_literal
+from planner_eval.reading.files.fields import ABSENT
+from planner_eval.reading.files.frameworks import parse_literal
 
 _MAX_DEPTH = 12
 _MAX_ITEMS = 200
