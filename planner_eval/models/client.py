@@ -253,20 +253,57 @@ class _Retry(Exception):
         return self.reason
 
 
+class _Fatal(ModelError):
+    """A refusal that every other request would get too.
+
+    Args:
+        reason: Why, in words.
+        code: As of any :class:`ModelError`.
+        said: What of it is said of requests that are not sent because of it.
+    """
+
+    def __init__(self, reason: str, *, code: str, said: str) -> None:
+        super().__init__(reason, code=code)
+        self.said = said
+
+
 @dataclass(slots=True)
 class _AnswerHistory:
-    """Whether a model ever answered, and how many requests in a row it then left without an answer."""
+    """Which tries had an answer, by their numbers in the order they were sent: when answers arrive is chance.
 
-    ever: bool = False
-    failed: int = 0
-    reason: str = ""
+    Args:
+        sent: How many tries there were.
+        answered: The number of the last that was answered; 0 where none ever was.
+        failed: Why the requests whose last tries were sent after that one have no answer, by these tries.
+        silent: Nobody was there, which is the end of a model that never answered.
+    """
 
-    def fail(self, reason: str, count: int = 1) -> None:
-        self.failed += count
-        self.reason = reason
+    sent: int = 0
+    answered: int = 0
+    failed: dict[int, str] = field(default_factory=dict)
+    silent: bool = False
+
+    def send(self) -> int:
+        self.sent += 1
+        return self.sent
+
+    def answer(self, number: int) -> None:
+        self.answered = max(number, self.answered)
+        self.failed = {late: reason for late, reason in self.failed.items() if late > self.answered}
+
+    def fail(self, number: int, reason: str) -> None:
+        if number > self.answered:
+            self.failed[number] = reason
+
+    @property
+    def reason(self) -> str:
+        """Why the last request failed."""
+        return self.failed[max(self.failed)]
 
     def is_lost(self, first: int, patience: int) -> bool:
-        return self.failed >= (patience if self.ever else first)
+        if self.answered:
+            return len(self.failed) >= patience
+        return self.silent or len(self.failed) >= first
 
 
 def _add_jitter(pause: float) -> float:
@@ -358,14 +395,16 @@ class Client:
         body |= {key: value for key, value in sampling.items() if value is not None}
         name = f"{self.who} {body['model']}"
         self.ready()
+        numbers: list[int] = []
         waits: list[Pause] = []
         try:
             async with asyncio.timeout(self.deadline):
-                return await self._tries(replace_surrogates(body), waits)
+                return await self._tries(replace_surrogates(body), numbers, waits)
         except TimeoutError:
             before = f"; before: {waits[-1].reason}" if waits else ""
-            self._heard.fail(f"no answer within {self.deadline:g} seconds in total{before}")
-            raise ModelError(f"{name} gave {self._heard.reason}") from None
+            reason = f"no answer within {self.deadline:g} seconds in total{before}"
+            self._heard.fail(numbers[-1], reason)
+            raise ModelError(f"{name} gave {reason}") from None
         except ModelError as problem:
             raise ModelError(f"{name} {problem}", code=problem.code) from None
 
@@ -386,13 +425,17 @@ class Client:
             await client.close()
 
     # ------------------------------------------------------------ tries
-    async def _tries(self, body: dict[str, Any], waits: list[Pause]) -> Reply:
+    async def _tries(self, body: dict[str, Any], numbers: list[int], waits: list[Pause]) -> Reply:
         if self._is_lost():
             raise ModelError(f"is not asked again: {self._heard.reason}", code=UNASKED)
         pause = self.backoff
         for tries in range(1, self.retries + 2):
+            numbers.append(self._heard.send())
             try:
                 reply = await self._try(body, tries)
+            except _Fatal as problem:
+                self._heard.fail(numbers[-1], problem.said)
+                raise
             except _Retry as problem:
                 if tries <= self.retries and not self._is_lost():
                     seconds = self.jitter(pause if problem.pause is None else problem.pause)
@@ -402,22 +445,23 @@ class Client:
                     await self.sleep(seconds)
                     pause = min(2 * pause, MAX_PAUSE)
                 if tries > self.retries or self._is_lost():
-                    raise self._end(problem, tries) from None
+                    raise self._end(problem, numbers) from None
             else:
-                self._heard.ever, self._heard.failed = True, 0
+                self._heard.answer(numbers[-1])
                 return reply
         raise AssertionError("the loop above returns or raises")
 
     def _is_lost(self) -> bool:
         return self._heard.is_lost(self.first_patience, self.patience)
 
-    def _end(self, problem: _Retry, tries: int) -> ModelError:
+    def _end(self, problem: _Retry, numbers: list[int]) -> ModelError:
         """The end of a request that is not asked again; takes note of one that speaks against the server."""
         if problem.lost:
-            ends = problem.silent and self.silence_ends and not self._heard.ever
+            self._heard.silent |= problem.silent and self.silence_ends
             reason = f"no answer before: {problem}" if problem.silent else str(problem)
-            self._heard.fail(reason, self.first_patience if ends else 1)
-        return ModelError(f"was asked {'once' if tries == 1 else f'{tries} times'}: {problem}")
+            self._heard.fail(numbers[-1], reason)
+        times = "once" if len(numbers) == 1 else f"{len(numbers)} times"
+        return ModelError(f"was asked {times}: {problem}")
 
     async def _try(self, body: dict[str, Any], tries: int) -> Reply:
         """One try: the reply, _Retry where another may help, ModelError where none will."""
@@ -443,8 +487,8 @@ class Client:
         if isinstance(cause, BodyRefused):
             return _Retry(str(cause))
         if isinstance(cause, RedirectElsewhere):
-            self._heard.fail(self._hidden(cause))
-            return ModelError(f"was not asked: {self._heard.reason}", code="refused")
+            reason = self._hidden(cause)
+            return _Fatal(f"was not asked: {reason}", code="refused", said=reason)
         if isinstance(problem, openai.APIStatusError):
             return self._refusal(problem)
         if isinstance(problem, openai.APITimeoutError):
@@ -464,9 +508,9 @@ class Client:
             return _Retry(f"status {status}", pause, limited=status == 429)
         message = self._hidden(problem.message).removeprefix(f"Error code: {status} - ")
         text = f"refused with status {status}: {message}"
-        if status in _FATAL_STATUSES:
-            self._heard.fail(f"it {text}")
         code = "context" if any(sign in message.lower() for sign in _CONTEXT_ERRORS) else "refused"
+        if status in _FATAL_STATUSES:
+            return _Fatal(text, code=code, said=f"it {text}")
         return ModelError(text, code=code)
 
     def _hidden(self, message: object) -> str:

@@ -100,12 +100,7 @@ class TableRun(NamedTuple):
         usual = {"shots": 0, "repeat": 1, "history": "gold"}
         named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key, "")]
         description = f"{format_count(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
-        unanswered = self.predicted.unasked
-        return (
-            description
-            + (f", {unanswered:,} of them without a complete answer" if unanswered else "")
-            + marked
-        )
+        return "; ".join([f"{description}{marked}", *self.predicted.notes()])
 
 
 def read_table_run(path: str) -> TableRun:
@@ -375,7 +370,7 @@ class OwnSource:
     ) -> None:
         self.path, self.scored, self.said = path, [row for row in scored if row.state in JUDGED_STATES], notes
         self.pairs, self.cluster = scored, cluster
-        self.unjudged = len(scored) - len(self.scored)
+        self.unjudged, self.missing = len(scored) - len(self.scored), 0
 
     def ids(self) -> frozenset[str]:
         """The samples that it is of."""
@@ -425,6 +420,7 @@ class OwnSource:
         for row in self._chosen(column, ids, self.pairs):
             sums.add(row if row.task is not None else replace(row, task=row.id))
         tasks = sums.tasks if ids is not None else fill_unanswered(sums.tasks)
+        self.missing = max(self.missing, sum(counts.missing for counts in tasks.values()))
         return {
             task: Share(drawn.value(counts.trials, counts.right), 1)
             for task, counts in tasks.items()
@@ -436,6 +432,8 @@ class OwnSource:
         notes = [*self.said]
         if self.unjudged:
             notes.append(f"{self.unjudged:,} without a gold plan, not counted")
+        if self.missing:
+            notes.append(f"{format_count(self.missing, 'missing trial')}, counted as wrong in pass^k")
         return notes
 
     def _chosen(
