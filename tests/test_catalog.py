@@ -151,8 +151,8 @@ def test_other_bad_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("words", "shown"), [
     ("String", "string"), ("int or float", "integer or number"), ("list of float", "array of number"),
     ("list of strings", "array of string"), ("Date (yyyy-mm-dd)", "date"),
-    ("List[Dict[str, int]]", "array of object"), ("Optional[int]", "integer or null"),
-    ("Tuple[int, ...]", "array of integer"), ("Tuple[int, str]", "array of integer or string"),
+    ("List[Dict[str, int]]", "array of object of integer"), ("Optional[int]", "integer or null"),
+    ("Tuple[int, ...]", "array of integer"), ("Tuple[int, str]", "array of (integer, string)"),
     ("int | list[str]", "integer or array of string"), ("numpy.ndarray", "anything"),
     ("whatever it takes", "anything"), ("List[" * 4000, "anything"), ("[" * 1500, "anything"),
 ])  # fmt: skip

@@ -95,8 +95,11 @@ class Type:
             if not self.enum:
                 return "no value (the list of allowed values is empty)"
             return "one of " + ", ".join(repr(value) for value in self.enum)
-        if self.kinds == ("array",) and self.items is not None and self.items != ANY:
-            return f"array of {self.items}"
+        if self.kinds == ("array",) and self.first:
+            return f"array of ({', '.join(map(str, self.first))})"
+        inner = {("array",): self.items, ("object",): None if self.fields else self.others}.get(self.kinds)
+        if inner is not None and inner != ANY:
+            return f"{self.kinds[0]} of {inner}"
         return self.format or " or ".join(self.kinds) or "anything"
 
     def _ends_before(self, position: int) -> bool:
