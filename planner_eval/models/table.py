@@ -245,11 +245,17 @@ def table(  # noqa: PLR0913 - the options of a public function
     sure = "95 % intervals"
     if cluster is not None:
         clusters = {path: source.clusters(cluster) for path, source in sources.items()}
-        cells = [[cell._replace(clusters=clusters.get(cell.run, {})) for cell in row] for row in cells]
+        cells = [
+            [  # of trials each task is a sample
+                cell._replace(clusters={} if trial_figure(column.figure) else clusters.get(cell.run, {}))
+                for column, cell in zip(chosen.columns, row, strict=True)
+            ]
+            for row in cells
+        ]
         cluster_names = {
             name for row in cells for cell in row for key, name in cell.clusters.items() if key in cell.ids
         }
-        sure = interval_note(cluster, len(cluster_names))
+        sure = interval_note(cluster, len(cluster_names)) if cluster_names else sure
     names = free_names(rows, heads=("",))
     heads = [head_of(column, form) for column in chosen.columns]
     notes = [*filter(None, [chosen.note]), *_run_notes(names, rows, sources)]

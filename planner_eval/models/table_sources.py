@@ -416,15 +416,17 @@ class OwnSource:
         self, drawn: TrialFigure, column: LayoutColumn, ids: Collection[str] | None
     ) -> dict[str, Tally | None]:
         """pass^k or pass@k of each task that has so many trials; trials that only others have are wrong."""
-        sums = TrialSums()
-        for row in self._chosen(column, ids, self.pairs):
-            sums.add(row if row.task is not None else replace(row, task=row.id))
+        sums, in_part = TrialSums(), set()
+        for row in self._chosen(column._replace(part=None), ids, self.pairs):  # all have as many as any other
+            row = row if row.task is not None else replace(row, task=row.id)
+            sums.add(row)
+            in_part |= {row.task} if _is_of_part(row, column) else set()
         tasks = sums.tasks if ids is not None else fill_unanswered(sums.tasks)
-        self.missing = max(self.missing, sum(counts.missing for counts in tasks.values()))
+        self.missing = sum(counts.missing for counts in tasks.values())
         return {
             task: Share(drawn.value(counts.trials, counts.right), 1)
             for task, counts in tasks.items()
-            if counts.trials >= drawn.k
+            if task in in_part and counts.trials >= drawn.k
         }
 
     def notes(self) -> list[str]:
@@ -440,10 +442,12 @@ class OwnSource:
         self, column: LayoutColumn, ids: Collection[str] | None, pairs: Sequence[rows.ScoredRow]
     ) -> Iterator[rows.ScoredRow]:
         for row in pairs:
-            if ids is not None and row.id not in ids:
-                continue
-            if column.part is None or row.keys.get(column.part.key) == column.part.value:
+            if (ids is None or row.id in ids) and _is_of_part(row, column):
                 yield row
+
+
+def _is_of_part(row: rows.ScoredRow, column: LayoutColumn) -> bool:
+    return column.part is None or row.keys.get(column.part.key) == column.part.value
 
 
 Source: TypeAlias = BenchmarkSource | OwnSource
