@@ -557,7 +557,9 @@ def repeats_message(run: PredictedRun) -> str | None:
         return None
     samples, extra_answers = len(run.ids), run.answers - len(run.ids)
     message = f"{format_count(samples, 'sample')} asked {run.repeat} times; the scores count the first answer"
-    return f"{message}, {format_count(extra_answers, 'further one')} only in pass^k and pass@k of score"
+    incomplete = f" ({run.lost - run.unasked:,} incomplete)" if run.lost > run.unasked else ""
+    further = f"{format_count(extra_answers, 'further one')}{incomplete}"
+    return f"{message}, {further} only in pass^k and pass@k of score"
 
 
 # ----------------------------------------------------------------------
