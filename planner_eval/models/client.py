@@ -253,20 +253,6 @@ class _Retry(Exception):
         return self.reason
 
 
-class _Fatal(ModelError):
-    """A refusal that every other request would get too.
-
-    Args:
-        reason: Why, in words.
-        code: As of any :class:`ModelError`.
-        said: What of it is said of requests that are not sent because of it.
-    """
-
-    def __init__(self, reason: str, *, code: str, said: str) -> None:
-        super().__init__(reason, code=code)
-        self.said = said
-
-
 @dataclass(slots=True)
 class _AnswerHistory:
     """Which tries had an answer, by their numbers in the order they were sent: when answers arrive is chance.
@@ -432,10 +418,7 @@ class Client:
         for tries in range(1, self.retries + 2):
             numbers.append(self._heard.send())
             try:
-                reply = await self._try(body, tries)
-            except _Fatal as problem:
-                self._heard.fail(numbers[-1], problem.said)
-                raise
+                reply = await self._try(body, numbers)
             except _Retry as problem:
                 if tries <= self.retries and not self._is_lost():
                     seconds = self.jitter(pause if problem.pause is None else problem.pause)
@@ -463,7 +446,7 @@ class Client:
         times = "once" if len(numbers) == 1 else f"{len(numbers)} times"
         return ModelError(f"was asked {times}: {problem}")
 
-    async def _try(self, body: dict[str, Any], tries: int) -> Reply:
+    async def _try(self, body: dict[str, Any], numbers: list[int]) -> Reply:
         """One try: the reply, _Retry where another may help, ModelError where none will."""
         import openai
 
@@ -471,15 +454,15 @@ class Client:
             text = await self._client().post("/chat/completions", cast_to=str, body=body)
             completion = json.loads(text)
         except (BodyRefused, RedirectElsewhere, openai.OpenAIError, ValueError, RecursionError) as problem:
-            raise self._failure(problem) from None
+            raise self._failure(problem, numbers[-1]) from None
         if isinstance(completion, Mapping) and completion.get("error") and not completion.get("choices"):
             raise _Retry(f"status 200, with an error: {self._hidden(_error_text(completion['error']))}")
-        reply = read_completion(completion, self.prices, tries, str(body["model"]), words=self.words)
+        reply = read_completion(completion, self.prices, len(numbers), str(body["model"]), words=self.words)
         if isinstance(reply, str):
             raise _Retry(reply, lost=reply != NO_TEXT)
         return reply
 
-    def _failure(self, problem: Exception) -> Exception:
+    def _failure(self, problem: Exception, number: int) -> Exception:
         """What a try that gave no JSON comes to."""
         import openai
 
@@ -488,9 +471,10 @@ class Client:
             return _Retry(str(cause))
         if isinstance(cause, RedirectElsewhere):
             reason = self._hidden(cause)
-            return _Fatal(f"was not asked: {reason}", code="refused", said=reason)
+            self._heard.fail(number, reason)
+            return ModelError(f"was not asked: {reason}", code="refused")
         if isinstance(problem, openai.APIStatusError):
-            return self._refusal(problem)
+            return self._refusal(problem, number)
         if isinstance(problem, openai.APITimeoutError):
             return _Retry(f"no answer within {self.timeout:g} seconds", silent=True)
         message = self._hidden(problem)
@@ -501,16 +485,16 @@ class Client:
         why = message if isinstance(problem, openai.OpenAIError) else type(problem).__name__
         return _Retry(f"no readable answer ({why})")
 
-    def _refusal(self, problem: Any) -> Exception:
+    def _refusal(self, problem: Any, number: int) -> Exception:
         status = problem.status_code
         if status in _RETRY_STATUSES or status >= 500:
             pause = retry_after(problem.response.headers.get("retry-after"))
             return _Retry(f"status {status}", pause, limited=status == 429)
         message = self._hidden(problem.message).removeprefix(f"Error code: {status} - ")
         text = f"refused with status {status}: {message}"
-        code = "context" if any(sign in message.lower() for sign in _CONTEXT_ERRORS) else "refused"
         if status in _FATAL_STATUSES:
-            return _Fatal(text, code=code, said=f"it {text}")
+            self._heard.fail(number, f"it {text}")
+        code = "context" if any(sign in message.lower() for sign in _CONTEXT_ERRORS) else "refused"
         return ModelError(text, code=code)
 
     def _hidden(self, message: object) -> str:
