@@ -97,9 +97,10 @@ class Type:
             return "one of " + ", ".join(repr(value) for value in self.enum)
         if self.kinds == ("array",) and self.first:
             return f"array of ({', '.join(map(str, self.first))})"
-        inner = {("array",): self.items, ("object",): None if self.fields else self.others}.get(self.kinds)
+        kind = self.kinds[0] if len(self.kinds) == 1 else ""
+        inner = {"array": self.items, "object": None if self.fields else self.others}.get(kind)
         if inner is not None and inner != ANY:
-            return f"{self.kinds[0]} of {inner}"
+            return f"{kind} of {inner}"
         return self.format or " or ".join(self.kinds) or "anything"
 
     def _ends_before(self, position: int) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
+from planner_eval.base.errors import is_number
 from planner_eval.base.frozen import fast_frozen, replace
 from planner_eval.base.json_files import decode_field
 from planner_eval.base.json_text import RepeatedKeyDict
@@ -272,7 +273,7 @@ def _has_format(text: str, format: str) -> bool:
 def _find_limit_problem(value: Value, kind: Type) -> tuple[str, str] | None:
     """What is beyond the limits of a number, a text's length or a list's size."""
     text = None
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if is_number(value):
         low, high = kind.minimum, kind.maximum
         edge = ""
         if low is not None and (value <= low if kind.exclusive[0] else value < low):
