@@ -96,7 +96,7 @@ class Grammar:
         return any(code == c or (c.endswith(".") and code.startswith(c)) for c in codes)
 
 
-def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
+def refuse_unknown(dialect: str, to: str, max_calls: int) -> None:
     """Refuse what no grammar can be made for.
 
     Raises:

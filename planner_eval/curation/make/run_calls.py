@@ -104,7 +104,7 @@ class _FillState:
 
 
 def fill_plan(
-    nodes: Sequence[Node], ground: MakingContext, random: Random, forced: tuple[int, str] | None = None
+    nodes: Sequence[Node], ground: MakingContext, random: Random, forced: tuple[int, str] | None
 ) -> FillGenerator:
     """Give each call its values.
 

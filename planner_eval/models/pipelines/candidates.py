@@ -78,7 +78,7 @@ ToolChooser = Callable[[Sample], OfferedTools]
 
 
 def tool_chooser(
-    choice: ToolChoice, form: str, samples: Sequence[Sample], *, tools: Any = None, source: str = ""
+    choice: ToolChoice, form: str, samples: Sequence[Sample], *, tools: Any, source: str
 ) -> ToolChooser:
     """How the tools of samples are chosen, out of those of all samples.
 
