@@ -442,7 +442,7 @@ class ReplayResult(NamedTuple):
 
     report: Report
     imperfect: tuple[SampleScore, ...]
-    skipped: int = 0
+    skipped: int
 
 
 def replay(name: str, samples: Iterable[Sample]) -> list[ReplayResult]:

@@ -121,8 +121,8 @@ class PlanReader:
     """
 
     dialect: str | None
-    infer: bool = False
-    dataset: str | None = None
+    infer: bool
+    dataset: str | None
 
     def read(self, record: Record) -> PlanRecord:
         """One record."""

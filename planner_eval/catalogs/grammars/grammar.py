@@ -78,8 +78,8 @@ class Grammar:
     text: str
     dialect: str
     target: str
-    looser: tuple[Limit, ...] = ()
-    narrower: tuple[Limit, ...] = ()
+    looser: tuple[Limit, ...]
+    narrower: tuple[Limit, ...]
     schema: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def __str__(self) -> str:

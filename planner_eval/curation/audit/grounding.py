@@ -94,7 +94,7 @@ class Literal(NamedTuple):
     value: Value
     type: Type
     ground: Ground | None
-    parameter: Parameter | None = None
+    parameter: Parameter | None
 
 
 def find_unasked_call(

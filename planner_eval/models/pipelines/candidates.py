@@ -43,7 +43,7 @@ class ToolChoice(NamedTuple):
         seed: Where random choices start.
     """
 
-    number: int | None = None
+    number: int | None
     closeness: str = "random"
     budget: int | None = None
     seed: int = 0

@@ -117,9 +117,9 @@ class Prepared:
     setup: Setup
     samples: tuple[Sample, ...]
     tasks: tuple[Task | str, ...]
-    source: str = ""
-    pool: Pool | None = None
-    choice: ToolChoice | None = None
+    source: str
+    pool: Pool | None
+    choice: ToolChoice | None
     offers: Mapping[str, OfferedTools] = field(default_factory=dict)
     every: tuple[str, ...] = ()
     golds: Mapping[str, Sequence[str]] = field(default_factory=dict)
