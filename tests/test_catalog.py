@@ -148,14 +148,10 @@ def test_other_bad_input(tmp_path: Path) -> None:
         as_catalog([{"name": "f", "parameters": spiral}])
 
 
-@pytest.mark.parametrize(("words", "shown"), [
-    ("String", "string"), ("int or float", "integer or number"), ("list of float", "array of number"),
-    ("list of strings", "array of string"), ("Date (yyyy-mm-dd)", "date"),
-    ("List[Dict[str, int]]", "array of object"), ("Optional[int]", "integer or null"),
-    ("Tuple[int, ...]", "array of integer"), ("Tuple[int, str]", "array of integer or string"),
-    ("int | list[str]", "integer or array of string"), ("numpy.ndarray", "anything"),
-    ("whatever it takes", "anything"), ("List[" * 4000, "anything"), ("[" * 1500, "anything"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [*TABLES["types_in_words"], ("List[" * 4000, "anything"), ("[" * 1500, "anything")],
+)
 def test_types_in_words(words: str, shown: str) -> None:
     assert str(type_of_words(words)) == shown
 

@@ -43,7 +43,7 @@ def planeval(*argv: str) -> tuple[subprocess.CompletedProcess[str], int]:
 def predict(server: ModelServer, folder: Path, *more: str) -> tuple[subprocess.CompletedProcess[str], int]:
     tool = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}
     tasks = folder / "tasks.jsonl"
-    rows = ({"id": f"t{n}", "query": f"question {n}", "tools": [tool]} for n in range(TASKS))
+    rows = ({"id": f"t{n}", "query": f"question {n}", "tools": [tool], "gold": "f()"} for n in range(TASKS))
     tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
     options = ("--timeout", "2", "--deadline", "3", "--retries", "1", "-o", str(folder / "run"))
     return planeval("predict", str(tasks), "--model", "m", "--url", server.url, *options, *more)
@@ -127,8 +127,12 @@ def test_what_was_answered_is_kept_when_a_server_dies(server: ModelServer, tmp_p
     assert (done.returncode, len(server.bodies)) == (1, 15 + 8), done.stderr
     rows = [json.loads(line) for line in (tmp_path / "run" / "rows.jsonl").read_text().splitlines()]
     assert sorted(row["error"] is not None for row in rows) == [False] * 15 + [True] * 8  # none unsent
-    scored, _ = planeval("score", str(tmp_path / "run"), str(tmp_path / "tasks.jsonl"))
-    assert "1 repetition never sent: wrong" in scored.stderr
+    for command, option, stream in (("score", (), "stderr"), ("table", ("--gold",), "stdout")):
+        done, _ = planeval(command, str(tmp_path / "run"), *option, str(tmp_path / "tasks.jsonl"))
+        note = "1 repetition never sent: not counted, but in pass^k as missing trials"
+        assert note in getattr(done, stream)
+        assert "8 answers incomplete count as wrong" in getattr(done, stream)
+        assert "1 missing trial, counted as wrong" in done.stdout
 
 
 CASES = sorted((ROOT / "tests" / "cases" / "fuzzed_endpoints").glob("*.json"))

@@ -26,7 +26,7 @@ from planner_eval.results.runs.stored import read_run, write_run
 from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
 from planner_eval.results.views.table import latex_text, table_view
 from tests import inside
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
 
 SAMPLES = ROOT / "data" / "samples"
 GOLDEN = ROOT / "tests" / "tables"
@@ -247,13 +247,7 @@ def test_a_difference_is_tested_as_compare_tests_it(tmp_path: Path) -> None:
                 assert (cell.value, cell.low, cell.high) == (side.value, *side.interval[:2])
 
 
-@pytest.mark.parametrize("text", [
-    "[]", "{}", "null", "1" * 5000, '{"kind": "predict"}', '{"kind": "score", "options": []}',
-    '{"kind": "score", "options": {"benchmark": "callnavi", "settings": [1]}}',
-    '{"kind": "score", "options": {"benchmark": ["x"]}, "inputs": 3}',
-    '{"schema": "planeval.run/1", "version": "0", "kind": "predict", "part": 1, "store": "jsonl",'
-    ' "pairs": 1, "options": {"dataset": "own", "setup": [1]}, "inputs": [{"path": "x"}]}',
-])  # fmt: skip
+@pytest.mark.parametrize("text", ["1" * 5000, *tables(__file__)["a_broken_folder_is_said"]])
 def test_a_broken_folder_is_said(text: str, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(text)
     (tmp_path / "rows.jsonl").write_text('{"id": "a", "prediction": "f()", "error": null, "requests": []}\n')

@@ -24,7 +24,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import index
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, SupportsIndex, TypeGuard, TypeVar
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import line_and_column, shorten
@@ -251,13 +251,21 @@ def _whole_number_from(least: int) -> Callable[[Any], bool]:
     )
 
 
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value is a number, which True is not.
+
+    >>> is_number(1), is_number(0.5), is_number(True)
+    (True, True, False)
+    """
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def _is_duration(value: Any) -> bool:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and 0 < value < float("inf")  # nan is neither
+    return is_number(value) and 0 < value < float("inf")  # nan is neither
 
 
 def _is_share(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+    return is_number(value) and 0 <= value <= 1
 
 
 def _are_names(value: Any) -> bool:

@@ -351,16 +351,16 @@ def check_depth(text: str, limits: Limits) -> None:
             depth -= 1
 
 
-def decode_object(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | None:
+def decode_object(text: str) -> dict[str, Any] | None:
     """The object that a text is, empty for ``null``; None for any other text, and for one past the limits.
 
     >>> decode_object('{"a": 1}'), decode_object("null"), decode_object("[1]"), decode_object("{")
     ({'a': 1}, {}, None, None)
     """
-    if len(text) > limits.chars:
+    if len(text) > DEFAULT_LIMITS.chars:
         return None
     try:
-        check_depth(text, limits)
+        check_depth(text, DEFAULT_LIMITS)
         value = json.loads(text)
     except (ValueError, RecursionError, ParseError):
         return None

@@ -145,7 +145,7 @@ class ErrorExplanation(NamedTuple):
     words: str
 
 
-def explain_error(error: ValidationError, data: Any, mapping: str = "a table") -> ErrorExplanation:
+def explain_error(error: ValidationError, data: Any, mapping: str) -> ErrorExplanation:
     """The place of the first error; and where it is, what was found and what was expected, in words.
 
     The words are to follow a file's name.

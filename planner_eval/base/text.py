@@ -296,9 +296,7 @@ JSON_STRING = Branch("text", r'"(?:[^"\\]++|\\.)*+"', '"')
 """A text of JSON."""
 
 
-def find_matches(
-    branches: tuple[Branch, ...], text: str, start: int = 0, stop: int | None = None
-) -> Iterator[re.Match[str]]:
+def find_matches(branches: tuple[Branch, ...], text: str, start: int = 0) -> Iterator[re.Match[str]]:
     r"""The matches of the first branch that fits, from left to right; its name is the last group's.
 
     Where a quote is not closed, no later one of its kind is: each stands behind a backslash, or closes
@@ -309,18 +307,16 @@ def find_matches(
         branches: The alternatives.
         text: The text.
         start: Where to begin.
-        stop: Where to stop; the end of the text when left out.
 
     >>> brackets = (JSON_STRING, Branch("mark", r"[\[\]]"))
     >>> [match.group() for match in find_matches(brackets, '["]", "[', 0)]
     ['[', '"]"', '[']
     """
-    stop = len(text) if stop is None else stop
     off: frozenset[str] = frozenset()
     resumed = True
     while resumed:
         resumed = False
-        for match in compile_branches(branches, off).finditer(text, start, stop):
+        for match in compile_branches(branches, off).finditer(text, start):
             if match.lastgroup is None:  # a quote that is not closed
                 off |= {branch.name for branch in branches if branch.quote and match.group() in branch.quote}
                 start, resumed = match.end(), True
@@ -329,7 +325,7 @@ def find_matches(
 
 
 @lru_cache(64)
-def compile_branches(branches: tuple[Branch, ...], off: frozenset[str] = frozenset()) -> re.Pattern[str]:
+def compile_branches(branches: tuple[Branch, ...], off: frozenset[str]) -> re.Pattern[str]:
     """The pattern of some branches but those that are off; a quote that is not closed has no group."""
     on = [branch for branch in branches if branch.name not in off]
     groups = [f"(?P<{branch.name}>{branch.regex})" for branch in on]

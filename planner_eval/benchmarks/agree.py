@@ -136,7 +136,7 @@ RECORDED_NAMES = ("same as gold", "recorded")
 """What the two verdicts on the answers of one file are called."""
 
 
-def recorded_verdicts(source: Any, policy: AnyPolicy = DEFAULT_POLICY) -> tuple[Verdicts, Verdicts]:
+def recorded_verdicts(source: Any, policy: AnyPolicy) -> tuple[Verdicts, Verdicts]:
     """Whether the answers of a file are the same as gold, and the verdicts that its run recorded of them.
 
     Args:

@@ -37,8 +37,6 @@ class AnswerPairs(LazyPairs):
         positions: Of each sample which record answers it; -1 for none.
         unmatched: The other records.
         repeated: Those of them whose sample has an answer.
-        first: The first pair, counted from 0.
-        end: The one after the last; all when left out.
     """
 
     def __init__(
@@ -48,16 +46,10 @@ class AnswerPairs(LazyPairs):
         positions: array[int],
         unmatched: array[int],
         repeated: frozenset[int],
-        first: int = 0,
-        end: int | None = None,
     ) -> None:
         self.records, self.samples, self.places = records, samples, positions
         self.rest, self.repeated = unmatched, repeated
-        super().__init__(first, len(samples) + len(unmatched) if end is None else end)
-
-    def of(self, first: int, end: int) -> AnswerPairs:
-        """Others of the same pairs."""
-        return AnswerPairs(self.records, self.samples, self.places, self.rest, self.repeated, first, end)
+        super().__init__(len(samples) + len(unmatched))
 
     def __iter__(self) -> Iterator[Pair]:
         count = len(self.samples)

@@ -185,9 +185,7 @@ def _read_written(record: Record, field: str | None, benchmark: Benchmark) -> tu
     return record, content if isinstance(content, (str, list)) else None
 
 
-def answers_of(
-    record: Record, benchmark: Benchmark, *, many: bool = False, has_trials: bool = False
-) -> list[Answer]:
+def answers_of(record: Record, benchmark: Benchmark, *, many: bool, has_trials: bool = False) -> list[Answer]:
     """The answers that a record holds, one at least.
 
     Args:
@@ -373,7 +371,7 @@ def _read(benchmark: Benchmark, folder: Path, answered: Collection[str]) -> Iter
     return benchmark.read(folder)
 
 
-def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None = None) -> list[Path]:
+def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None) -> list[Path]:
     """The folders that a gold source lies in; they need not be there.
 
     Args:
@@ -389,7 +387,7 @@ def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None = None)
 
 
 def _read_cached(
-    benchmark: Benchmark, name: str, cache: str | None, answered: Collection[str] = ()
+    benchmark: Benchmark, name: str, cache: str | None, answered: Collection[str]
 ) -> list[Sample]:
     datasets = datasets_of(name)
     if not datasets:
@@ -444,7 +442,7 @@ class ReplayResult(NamedTuple):
 
     report: Report
     imperfect: tuple[SampleScore, ...]
-    skipped: int = 0
+    skipped: int
 
 
 def replay(name: str, samples: Iterable[Sample]) -> list[ReplayResult]:

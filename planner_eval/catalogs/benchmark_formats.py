@@ -291,17 +291,21 @@ _HTTP_METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "tr
 # ---------------------------------------------------------------- BFCL
 def read_bfcl(data: Any, name: str) -> Catalog:
     """BFCL's function documents, alone or in the records that offer them."""
-    offered = [tool for record in _as_records(data) for tool in _offered_tools(record, "function")]
-    entries = [_rename_schemas(tool, {"parameters": "parameters", "response": "returns"}) for tool in offered]
-    return Catalog(union(read_tools(entries, name).tools), name)
+    names = {"parameters": "parameters", "response": "returns"}
+    return Catalog(_renamed_tools(data, name, names, "function"), name)
 
 
 # ---------------------------------------------------------------- UltraTool
 def read_ultratool(data: Any, name: str) -> Catalog:
     """UltraTool's tools, alone or in its records; its gold plans write numbers as text."""
-    offered = [tool for record in _as_records(data) for tool in _offered_tools(record, "toolset", "tools")]
-    entries = [_rename_schemas(tool, {"arguments": "parameters", "results": "returns"}) for tool in offered]
-    return Catalog(union(read_tools(entries, name).tools), name, text_values=True)
+    names = {"arguments": "parameters", "results": "returns"}
+    return Catalog(_renamed_tools(data, name, names, "toolset", "tools"), name, text_values=True)
+
+
+def _renamed_tools(data: Any, name: str, names: Mapping[str, str], *fields: str) -> tuple[Tool, ...]:
+    """The tools that records offer in some fields, their schemas called as JSON catalogs call them."""
+    offered = [tool for record in _as_records(data) for tool in _offered_tools(record, *fields)]
+    return union(read_tools([_rename_schemas(tool, names) for tool in offered], name).tools)
 
 
 # ---------------------------------------------------------------- Seal-Tools, NesTools

@@ -95,8 +95,12 @@ class Type:
             if not self.enum:
                 return "no value (the list of allowed values is empty)"
             return "one of " + ", ".join(repr(value) for value in self.enum)
-        if self.kinds == ("array",) and self.items is not None and self.items != ANY:
-            return f"array of {self.items}"
+        if self.kinds == ("array",) and self.first:
+            return f"array of ({', '.join(map(str, self.first))})"
+        kind = self.kinds[0] if len(self.kinds) == 1 else ""
+        inner = {"array": self.items, "object": None if self.fields else self.others}.get(kind)
+        if inner is not None and inner != ANY:
+            return f"{kind} of {inner}"
         return self.format or " or ".join(self.kinds) or "anything"
 
     def _ends_before(self, position: int) -> bool:

@@ -255,7 +255,7 @@ def read_catalog_file(source: str | Path, format: str | None = None) -> Catalog:
         raise CatalogError(f"{path.name}: {error}") from None
 
 
-def catalog_to_data(catalog: Catalog, format: str = "planeval") -> Any:
+def catalog_to_data(catalog: Catalog, format: str) -> Any:
     """The catalog as JSON data in one of :data:`WRITABLE`.
 
     Raises:

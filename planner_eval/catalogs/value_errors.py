@@ -8,6 +8,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
+from planner_eval.base.errors import is_number
 from planner_eval.base.frozen import fast_frozen, replace
 from planner_eval.base.json_files import decode_field
 from planner_eval.base.json_text import RepeatedKeyDict
@@ -102,8 +103,7 @@ def is_compatible(output: Type, into: Type, *, texts: bool = False) -> bool:
     if output.enum is not None:
         return any(find_problem(value, into, texts=texts) is None for value in output.enum)
     if into.enum is not None and output.kinds:
-        fitting = [value for value in into.enum if texts or _has_kind(value, output.kinds)]
-        return any(_find_limit_problem(value, output) is None for value in fitting)
+        return any(find_problem(value, output, texts=texts) is None for value in into.enum)
     shared = _merge_number_kinds(output.kinds) & _merge_number_kinds(into.kinds)
     if not output.kinds or not into.kinds or not shared:
         text = texts and "string" in (*output.kinds, *into.kinds)
@@ -120,9 +120,11 @@ def _are_parts_compatible(output: Type, into: Type, shared: set[str], *, texts: 
     if not _are_limits_compatible(output, into, shared):
         return False
     if shared == {"string"} and output.format in _FORMAT_WORDS and into.format in _FORMAT_WORDS:
-        return output.format == into.format or "date-time" in (output.format, into.format)
-    if shared == {"array"} and output.items is not None and into.items is not None:
-        return is_compatible(output.items, into.items, texts=texts)
+        return output.format == into.format or {output.format, into.format} == {"date", "date-time"}
+    if shared == {"array"}:  # items at one position, where they have types of their own there
+        limits = [most for _, most in (output.size, into.size) if most is not None]
+        positions = range(min([max(1, len(output.first), len(into.first)), *limits]))
+        return all(is_compatible(output.item(n), into.item(n), texts=texts) for n in positions)
     return shared != {"object"} or _are_fields_compatible(output, into, texts=texts)
 
 
@@ -158,7 +160,7 @@ def describe_limits(kind: Type, *, every_field: bool = False) -> str:
             describe_limits(alternative, every_field=every_field) for alternative in kind.any_of
         )
     words = [str(kind)]
-    if kind.kinds == ("array",) and kind.items is not None and kind.items != ANY:
+    if kind.kinds == ("array",) and kind.items is not None and kind.items != ANY and not kind.first:
         words = [f"array of {describe_limits(kind.items, every_field=every_field)}"]
     if kind.minimum is not None:
         words.append(f"{'more than' if kind.exclusive[0] else 'at least'} {kind.minimum:g}")
@@ -235,7 +237,11 @@ def _are_fields_compatible(output: Type, into: Type, *, texts: bool) -> bool:
                 return False
         elif not is_compatible(inner, member.type, texts=texts):
             return False
-    return True
+    listed = {member.name for member in into.fields}
+    further = [member.type for member in output.fields if member.name not in listed]
+    if not (output.fields or listed):
+        further = [output.others or ANY]
+    return all(is_compatible(kind, into.others or ANY, texts=texts) for kind in further)
 
 
 def _merge_number_kinds(kinds: tuple[str, ...]) -> set[str]:
@@ -267,7 +273,7 @@ def _has_format(text: str, format: str) -> bool:
 def _find_limit_problem(value: Value, kind: Type) -> tuple[str, str] | None:
     """What is beyond the limits of a number, a text's length or a list's size."""
     text = None
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if is_number(value):
         low, high = kind.minimum, kind.maximum
         edge = ""
         if low is not None and (value <= low if kind.exclusive[0] else value < low):

@@ -165,7 +165,7 @@ class _CheckJob(PlansJob):
     which: dict[str, Any]
     several: bool
     alone: bool
-    ci: bool = False
+    ci: bool
 
     def line(self, record: Record, fold: _CheckCounts) -> str:
         """The findings of a plan."""

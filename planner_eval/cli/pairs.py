@@ -12,7 +12,7 @@ from click.core import ParameterSource
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import format_count, one_line
+from planner_eval.base.text import one_line
 from planner_eval.cli.options import (
     Decorator,
     bundle_options,
@@ -371,20 +371,12 @@ def read_sides(answers: str, gold: str, how: pe.Reading) -> tuple[PlanFile, Plan
 
 
 def _read_predicted(path: str, *, repeated: bool) -> PredictedRun:
-    """What such a folder keeps; says how many samples were not asked, and how many answers do not count."""
+    """What such a folder keeps; says which answers are lacking, and which do not count."""
     from planner_eval.models.predict.folder import read_predicted_run, repeats_message
 
     run = read_predicted_run(path)
-    missing, noun, lack = run.unasked, "sample", "without a complete answer"
-    if (repeated or run.counts_trials) and run.repeat > 1:
-        missing, noun, lack = run.lost, "answer", "incomplete"
-    if missing:
-        counts = "count as wrong" if run.form == "own" else "count as they are"
-        note(f"{path}: {format_count(missing, noun)} {lack} {counts}")
-    if run.counts_trials and (unsent := run.repeat * len(run.ids) - run.answers) > 0:
-        note(f"{path}: {format_count(unsent, 'repetition')} never sent: wrong in pass^k")
-    if not repeated and (message := repeats_message(run)):
-        note(f"{path}: {message}")
+    further = None if repeated else repeats_message(run)
+    note(*(f"{path}: {message}" for message in (*run.notes(repeated=repeated), further) if message))
     return run
 
 

@@ -17,7 +17,7 @@ from planner_eval.base.text import format_count
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
 from planner_eval.plan.model import Plan
-from planner_eval.reading.files.fields import id_text
+from planner_eval.reading.files.fields import ANSWER_FIELDS, id_text
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import framework_of
 from planner_eval.reading.files.items import decode_text, invalid_byte_error
@@ -80,7 +80,8 @@ class PatchResult(NamedTuple):
             content: The field of the plan there.
             in_place: Write the plan there too, as where records of the file have a `text` of their own.
         """
-        kept_fields = {name: value for name, value in fields.items() if name not in (content, "id")}
+        answers = {content} if content in fields else ANSWER_FIELDS  # where a message has its calls
+        kept_fields = {name: value for name, value in fields.items() if name != "id" and name not in answers}
         remark = {"note": self.note} if self.note is not None else {}
         key = content if content and (in_place or "text" in kept_fields) else "text"
         record = {"id": self.id, key: text, **kept_fields, **remark}

@@ -157,6 +157,7 @@ class Row(NamedTuple):
             the calls before the cut.
         effects: What the two plans come to when they are run, as JSON data, where they were.
         turns: What differs turn by turn, of a conversation of several turns.
+        main_gold: The first gold plan, where it is not the one that `diff` is from.
     """
 
     id: str
@@ -169,6 +170,7 @@ class Row(NamedTuple):
     mended: Plan | None = None
     effects: Mapping[str, Any] | None = None
     turns: TurnComparison | None = None
+    main_gold: Plan | None = None
 
     @property
     def reason(self) -> str:
@@ -341,7 +343,8 @@ def _make_row(
     else:
         diff, chosen = diff_any(plan.found, golds, policy)
     state = "same" if diff.same else "different"
-    return Row(name, state, diff, plan.found, golds[chosen][0], fields=gold.fields)
+    main = golds[0][0] if chosen else None
+    return Row(name, state, diff, plan.found, golds[chosen][0], fields=gold.fields, main_gold=main)
 
 
 def _restore_diff(data: Mapping[str, Any], pred: Plan, gold: Plan) -> Diff:

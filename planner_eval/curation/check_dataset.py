@@ -62,9 +62,9 @@ class DatasetCheck(NamedTuple):
 
     dataset: Dataset | None
     checked: CheckResult
-    replayed: tuple[ReplayResult, ...] = ()
-    name: str = ""
-    doubts: tuple[GoldDoubt, ...] = ()
+    replayed: tuple[ReplayResult, ...]
+    name: str
+    doubts: tuple[GoldDoubt, ...]
     unsure: Mapping[str, int] = MappingProxyType({})
     known: int = 0
     ran: RunCounts = RunCounts()

@@ -103,9 +103,9 @@ class Aspect:
 
     name: str
     touched: Mapping[CoveredItem, int]
-    never: tuple[CoveredItem, ...] | None = None
-    beside: int | None = None
-    others: Mapping[CoveredItem, int] | None = None
+    never: tuple[CoveredItem, ...] | None
+    beside: int | None
+    others: Mapping[CoveredItem, int] | None
 
     @property
     def missing(self) -> tuple[CoveredItem, ...]:

@@ -87,9 +87,9 @@ class AlikeCounts:
     groups: int
     records: int
     largest: int
-    across: int | None = None
-    others: int | None = None
-    nearest: int | None = None
+    across: int | None
+    others: int | None
+    nearest: int | None
 
     @property
     def meaning(self) -> str:

@@ -40,8 +40,8 @@ class SymbolicRun:
     final: tuple[int, ...]
     dead: tuple[int, ...]
     duplicated: tuple[tuple[int, ...], ...]
-    answer: str | None = None
-    acting: tuple[int, ...] = ()
+    answer: str | None
+    acting: tuple[int, ...]
 
     @property
     def meaning(self) -> tuple[str, ...]:

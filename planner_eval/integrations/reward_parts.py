@@ -78,8 +78,8 @@ class CallReward(NamedTuple):
     tool: str
     verdict: str
     reward: float
-    span: Span | None = None
-    said: str = ""
+    span: Span | None
+    said: str
 
 
 def normalize_weights(weights: Mapping[str, float] | Weights | None) -> Weights:

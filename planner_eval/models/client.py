@@ -255,18 +255,41 @@ class _Retry(Exception):
 
 @dataclass(slots=True)
 class _AnswerHistory:
-    """Whether a model ever answered, and how many requests in a row it then left without an answer."""
+    """Which tries had an answer, by their numbers in the order they were sent: when answers arrive is chance.
 
-    ever: bool = False
-    failed: int = 0
-    reason: str = ""
+    Args:
+        sent: How many tries there were.
+        answered: The number of the last that was answered; 0 where none ever was.
+        failed: Why the requests whose last tries were sent after that one have no answer, by these tries.
+        silent: Nobody was there, which is the end of a model that never answered.
+    """
 
-    def fail(self, reason: str, count: int = 1) -> None:
-        self.failed += count
-        self.reason = reason
+    sent: int = 0
+    answered: int = 0
+    failed: dict[int, str] = field(default_factory=dict)
+    silent: bool = False
+
+    def send(self) -> int:
+        self.sent += 1
+        return self.sent
+
+    def answer(self, number: int) -> None:
+        self.answered = max(number, self.answered)
+        self.failed = {late: reason for late, reason in self.failed.items() if late > self.answered}
+
+    def fail(self, number: int, reason: str) -> None:
+        if number > self.answered:
+            self.failed[number] = reason
+
+    @property
+    def reason(self) -> str:
+        """Why the last request failed."""
+        return self.failed[max(self.failed)]
 
     def is_lost(self, first: int, patience: int) -> bool:
-        return self.failed >= (patience if self.ever else first)
+        if self.answered:
+            return len(self.failed) >= patience
+        return self.silent or len(self.failed) >= first
 
 
 def _add_jitter(pause: float) -> float:
@@ -358,14 +381,16 @@ class Client:
         body |= {key: value for key, value in sampling.items() if value is not None}
         name = f"{self.who} {body['model']}"
         self.ready()
+        numbers: list[int] = []
         waits: list[Pause] = []
         try:
             async with asyncio.timeout(self.deadline):
-                return await self._tries(replace_surrogates(body), waits)
+                return await self._tries(replace_surrogates(body), numbers, waits)
         except TimeoutError:
             before = f"; before: {waits[-1].reason}" if waits else ""
-            self._heard.fail(f"no answer within {self.deadline:g} seconds in total{before}")
-            raise ModelError(f"{name} gave {self._heard.reason}") from None
+            reason = f"no answer within {self.deadline:g} seconds in total{before}"
+            self._heard.fail(numbers[-1], reason)
+            raise ModelError(f"{name} gave {reason}") from None
         except ModelError as problem:
             raise ModelError(f"{name} {problem}", code=problem.code) from None
 
@@ -386,13 +411,14 @@ class Client:
             await client.close()
 
     # ------------------------------------------------------------ tries
-    async def _tries(self, body: dict[str, Any], waits: list[Pause]) -> Reply:
+    async def _tries(self, body: dict[str, Any], numbers: list[int], waits: list[Pause]) -> Reply:
         if self._is_lost():
             raise ModelError(f"is not asked again: {self._heard.reason}", code=UNASKED)
         pause = self.backoff
         for tries in range(1, self.retries + 2):
+            numbers.append(self._heard.send())
             try:
-                reply = await self._try(body, tries)
+                reply = await self._try(body, numbers)
             except _Retry as problem:
                 if tries <= self.retries and not self._is_lost():
                     seconds = self.jitter(pause if problem.pause is None else problem.pause)
@@ -402,24 +428,25 @@ class Client:
                     await self.sleep(seconds)
                     pause = min(2 * pause, MAX_PAUSE)
                 if tries > self.retries or self._is_lost():
-                    raise self._end(problem, tries) from None
+                    raise self._end(problem, numbers) from None
             else:
-                self._heard.ever, self._heard.failed = True, 0
+                self._heard.answer(numbers[-1])
                 return reply
         raise AssertionError("the loop above returns or raises")
 
     def _is_lost(self) -> bool:
         return self._heard.is_lost(self.first_patience, self.patience)
 
-    def _end(self, problem: _Retry, tries: int) -> ModelError:
+    def _end(self, problem: _Retry, numbers: list[int]) -> ModelError:
         """The end of a request that is not asked again; takes note of one that speaks against the server."""
         if problem.lost:
-            ends = problem.silent and self.silence_ends and not self._heard.ever
+            self._heard.silent |= problem.silent and self.silence_ends
             reason = f"no answer before: {problem}" if problem.silent else str(problem)
-            self._heard.fail(reason, self.first_patience if ends else 1)
-        return ModelError(f"was asked {'once' if tries == 1 else f'{tries} times'}: {problem}")
+            self._heard.fail(numbers[-1], reason)
+        times = "once" if len(numbers) == 1 else f"{len(numbers)} times"
+        return ModelError(f"was asked {times}: {problem}")
 
-    async def _try(self, body: dict[str, Any], tries: int) -> Reply:
+    async def _try(self, body: dict[str, Any], numbers: list[int]) -> Reply:
         """One try: the reply, _Retry where another may help, ModelError where none will."""
         import openai
 
@@ -427,15 +454,15 @@ class Client:
             text = await self._client().post("/chat/completions", cast_to=str, body=body)
             completion = json.loads(text)
         except (BodyRefused, RedirectElsewhere, openai.OpenAIError, ValueError, RecursionError) as problem:
-            raise self._failure(problem) from None
+            raise self._failure(problem, numbers[-1]) from None
         if isinstance(completion, Mapping) and completion.get("error") and not completion.get("choices"):
             raise _Retry(f"status 200, with an error: {self._hidden(_error_text(completion['error']))}")
-        reply = read_completion(completion, self.prices, tries, str(body["model"]), words=self.words)
+        reply = read_completion(completion, self.prices, len(numbers), str(body["model"]), words=self.words)
         if isinstance(reply, str):
             raise _Retry(reply, lost=reply != NO_TEXT)
         return reply
 
-    def _failure(self, problem: Exception) -> Exception:
+    def _failure(self, problem: Exception, number: int) -> Exception:
         """What a try that gave no JSON comes to."""
         import openai
 
@@ -443,10 +470,11 @@ class Client:
         if isinstance(cause, BodyRefused):
             return _Retry(str(cause))
         if isinstance(cause, RedirectElsewhere):
-            self._heard.fail(self._hidden(cause))
-            return ModelError(f"was not asked: {self._heard.reason}", code="refused")
+            reason = self._hidden(cause)
+            self._heard.fail(number, reason)
+            return ModelError(f"was not asked: {reason}", code="refused")
         if isinstance(problem, openai.APIStatusError):
-            return self._refusal(problem)
+            return self._refusal(problem, number)
         if isinstance(problem, openai.APITimeoutError):
             return _Retry(f"no answer within {self.timeout:g} seconds", silent=True)
         message = self._hidden(problem)
@@ -457,7 +485,7 @@ class Client:
         why = message if isinstance(problem, openai.OpenAIError) else type(problem).__name__
         return _Retry(f"no readable answer ({why})")
 
-    def _refusal(self, problem: Any) -> Exception:
+    def _refusal(self, problem: Any, number: int) -> Exception:
         status = problem.status_code
         if status in _RETRY_STATUSES or status >= 500:
             pause = retry_after(problem.response.headers.get("retry-after"))
@@ -465,7 +493,7 @@ class Client:
         message = self._hidden(problem.message).removeprefix(f"Error code: {status} - ")
         text = f"refused with status {status}: {message}"
         if status in _FATAL_STATUSES:
-            self._heard.fail(f"it {text}")
+            self._heard.fail(number, f"it {text}")
         code = "context" if any(sign in message.lower() for sign in _CONTEXT_ERRORS) else "refused"
         return ModelError(text, code=code)
 

@@ -153,17 +153,18 @@ def _content_text(content: Any) -> str:
     """The words of a message: a text, or parts of which some are texts."""
     if isinstance(content, str):
         return content
-    segments = content if isinstance(content, list) else []
-    texts = [segment.get("text") for segment in segments if isinstance(segment, Mapping)]
+    return _join_texts("text", content if isinstance(content, list) else [])
+
+
+def _join_texts(key: str, segments: Sequence[Any]) -> str:
+    texts = [segment.get(key) for segment in segments if isinstance(segment, Mapping)]
     return "".join(text for text in texts if isinstance(text, str))
 
 
 def _refusal(message: Mapping[str, Any]) -> str:
     """The words of a refusal, which stand beside the content, or as parts of it."""
     content = message.get("content")
-    segments = [message, *(content if isinstance(content, list) else [])]
-    texts = [segment.get("refusal") for segment in segments if isinstance(segment, Mapping)]
-    return "".join(text for text in texts if isinstance(text, str))
+    return _join_texts("refusal", [message, *(content if isinstance(content, list) else [])])
 
 
 def _read_calls(message: Mapping[str, Any]) -> list[ToolCall]:

@@ -23,7 +23,8 @@ from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules, check_r
 from planner_eval.benchmarks.score import Scored
 from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.metrics import METRICS, choose_metrics
-from planner_eval.models.predict.folder import gold_of, read_run_answers, repeats_message, select_asked_golds
+from planner_eval.comparison.rows import NO_ANSWER_STATES
+from planner_eval.models.predict.folder import gold_of, read_run_answers, select_asked_golds
 from planner_eval.models.table_sources import (
     BenchmarkSource,
     OwnSource,
@@ -244,11 +245,17 @@ def table(  # noqa: PLR0913 - the options of a public function
     sure = "95 % intervals"
     if cluster is not None:
         clusters = {path: source.clusters(cluster) for path, source in sources.items()}
-        cells = [[cell._replace(clusters=clusters.get(cell.run, {})) for cell in row] for row in cells]
+        cells = [
+            [  # of trials each task is a sample
+                cell._replace(clusters={} if trial_figure(column.figure) else clusters.get(cell.run, {}))
+                for column, cell in zip(chosen.columns, row, strict=True)
+            ]
+            for row in cells
+        ]
         cluster_names = {
             name for row in cells for cell in row for key, name in cell.clusters.items() if key in cell.ids
         }
-        sure = interval_note(cluster, len(cluster_names))
+        sure = interval_note(cluster, len(cluster_names)) if cluster_names else sure
     names = free_names(rows, heads=("",))
     heads = [head_of(column, form) for column in chosen.columns]
     notes = [*filter(None, [chosen.note]), *_run_notes(names, rows, sources)]
@@ -347,14 +354,16 @@ def _own_source(
             )
         if by is not None and by not in stored_report.breakdown:
             raise InputError(f"{run.path} was not scored with --by {by}: score it again with that option")
-        return OwnSource(run.path, stored_report.rows, cluster=stored_report.totals.cluster)
+        states = stored_report.states()
+        counts = [(states[state], state) for state in NO_ANSWER_STATES if state in states]
+        notes = [f"{count:,} {state}, counted as wrong" for count, state in counts]
+        return OwnSource(run.path, stored_report.rows, notes, stored_report.totals.cluster)
     model_run = run.predicted
     golds = select_asked_golds(DEFAULT_READING.golds(gold_of(model_run, gold)), model_run)
     rows = DEFAULT_READING.answers(model_run.rows)
     answers = read_run_answers(rows, model_run, trials=True)
     report = score(pair(answers, golds), metrics=metrics, by=() if by is None else (by,), cluster=cluster)
-    noted = (note.removeprefix(f"{run.path}: ") for note in answers.notes if note not in rows.notes)
-    notes = [*filter(None, [repeats_message(model_run)]), *noted]
+    notes = [note.removeprefix(f"{run.path}: ") for note in answers.notes if note not in rows.notes]
     return OwnSource(run.path, report.rows, notes, report.totals.cluster)
 
 

@@ -100,12 +100,7 @@ class TableRun(NamedTuple):
         usual = {"shots": 0, "repeat": 1, "history": "gold"}
         named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key, "")]
         description = f"{format_count(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
-        unanswered = self.predicted.unasked
-        return (
-            description
-            + (f", {unanswered:,} of them without a complete answer" if unanswered else "")
-            + marked
-        )
+        return "; ".join([f"{description}{marked}", *self.predicted.notes()])
 
 
 def read_table_run(path: str) -> TableRun:
@@ -375,7 +370,7 @@ class OwnSource:
     ) -> None:
         self.path, self.scored, self.said = path, [row for row in scored if row.state in JUDGED_STATES], notes
         self.pairs, self.cluster = scored, cluster
-        self.unjudged = len(scored) - len(self.scored)
+        self.unjudged, self.missing = len(scored) - len(self.scored), 0
 
     def ids(self) -> frozenset[str]:
         """The samples that it is of."""
@@ -421,14 +416,17 @@ class OwnSource:
         self, drawn: TrialFigure, column: LayoutColumn, ids: Collection[str] | None
     ) -> dict[str, Tally | None]:
         """pass^k or pass@k of each task that has so many trials; trials that only others have are wrong."""
-        sums = TrialSums()
-        for row in self._chosen(column, ids, self.pairs):
-            sums.add(row if row.task is not None else replace(row, task=row.id))
+        sums, in_part = TrialSums(), set()
+        for row in self._chosen(column._replace(part=None), ids, self.pairs):  # all have as many as any other
+            row = row if row.task is not None else replace(row, task=row.id)
+            sums.add(row)
+            in_part |= {row.task} if _is_of_part(row, column) else set()
         tasks = sums.tasks if ids is not None else fill_unanswered(sums.tasks)
+        self.missing = sum(counts.missing for counts in tasks.values())
         return {
             task: Share(drawn.value(counts.trials, counts.right), 1)
             for task, counts in tasks.items()
-            if counts.trials >= drawn.k
+            if task in in_part and counts.trials >= drawn.k
         }
 
     def notes(self) -> list[str]:
@@ -436,16 +434,20 @@ class OwnSource:
         notes = [*self.said]
         if self.unjudged:
             notes.append(f"{self.unjudged:,} without a gold plan, not counted")
+        if self.missing:
+            notes.append(f"{format_count(self.missing, 'missing trial')}, counted as wrong in pass^k")
         return notes
 
     def _chosen(
         self, column: LayoutColumn, ids: Collection[str] | None, pairs: Sequence[rows.ScoredRow]
     ) -> Iterator[rows.ScoredRow]:
         for row in pairs:
-            if ids is not None and row.id not in ids:
-                continue
-            if column.part is None or row.keys.get(column.part.key) == column.part.value:
+            if (ids is None or row.id in ids) and _is_of_part(row, column):
                 yield row
+
+
+def _is_of_part(row: rows.ScoredRow, column: LayoutColumn) -> bool:
+    return column.part is None or row.keys.get(column.part.key) == column.part.value
 
 
 Source: TypeAlias = BenchmarkSource | OwnSource

@@ -293,7 +293,7 @@ def compare_numbered(
     gold: NumberedPlan,
     table: dict[Key, int],
     *,
-    ordered: bool = True,
+    ordered: bool,
     budget: int = BUDGET,
 ) -> Verdict:
     """:func:`compare` for plans that are numbered already, from one table."""

@@ -40,9 +40,9 @@ class Signatures(NamedTuple):
         holes: Texts that stand for values that are not known yet.
     """
 
-    takes: Mapping[str, Mapping[str, str]] = {}
-    returns: Mapping[str, Mapping[str, str]] = {}
-    holes: Collection[str] = ()
+    takes: Mapping[str, Mapping[str, str]]
+    returns: Mapping[str, Mapping[str, str]]
+    holes: Collection[str]
 
 
 def infer_edges(plan: Plan, signatures: Signatures | None = None, question: str | None = None) -> Plan:

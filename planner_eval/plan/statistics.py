@@ -58,8 +58,8 @@ class Stats:
     argument_kinds: dict[str, int]
     patterns: dict[str, int]
     shape: str
-    scope: str | None = None
-    inferred: int = 0
+    scope: str | None
+    inferred: int
 
 
 def stats(plan: Plan) -> Stats:

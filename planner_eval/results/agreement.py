@@ -73,7 +73,7 @@ class AgreementRow(NamedTuple):
     first: str | None
     second: str | None
     state: str
-    error: str = ""
+    error: str
 
 
 class AgreementFigure(NamedTuple):

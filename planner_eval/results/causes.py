@@ -72,7 +72,7 @@ class Credits(NamedTuple):
     """
 
     causes: tuple[Cause, ...]
-    right: tuple[tuple[str, ...], ...] = ()
+    right: tuple[tuple[str, ...], ...]
     how: str = SHAPLEY
 
     def data(self) -> JsonObject:

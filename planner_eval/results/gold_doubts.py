@@ -206,7 +206,7 @@ def turned_figures(contrast: Contrast, rest: Contrast) -> dict[str, tuple[str, s
 
 # ----------------------------------------------------------------------
 # In writing.
-def doubt_rows(report: Report, without: WithoutDoubts, names: Sequence[str] = ()) -> list[JsonObject]:
+def doubt_rows(report: Report, without: WithoutDoubts, names: Sequence[str]) -> list[JsonObject]:
     """Each figure, and beside it that without the doubtful records.
 
     Args:

@@ -167,17 +167,18 @@ def keys_of(names: Iterable[str], row: Row) -> dict[str, str]:
 
 
 def key_of(name: str, row: Row) -> str | None:
-    """What a pair belongs to in a breakdown; None where its gold record does not say."""
-    if row.gold is None:
+    """What a pair belongs to in a breakdown, whatever was predicted; None where its gold does not say."""
+    gold = row.main_gold or row.gold
+    if gold is None:
         return None
     if name == "calls":
-        return str(len(row.gold.calls))
+        return str(len(gold.calls))
     if name == "depth":
-        return str(depth(row.gold))
+        return str(depth(gold))
     if name == "pattern":
-        return " ".join(sorted(nesting_patterns(row.gold))) or "none"
+        return " ".join(sorted(nesting_patterns(gold))) or "none"
     if name == "scope":
-        return scope(row.gold)
+        return scope(gold)
     value = row.fields.get(name)
     return None if value is None else group_name(value)
 

@@ -107,8 +107,8 @@ class Visible(NamedTuple):
     turns: Sequence[Sequence[Mapping[str, Any]]]
     language: str
     package: str
-    several: bool = False
-    held_back: Mapping[int, Sequence[Any]] = {}
+    several: bool
+    held_back: Mapping[int, Sequence[Any]]
     config: str = ""
 
 

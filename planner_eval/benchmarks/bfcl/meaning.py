@@ -57,7 +57,7 @@ def fit_calls(
     truth: Sequence[Any],
     category: str,
     how: Check,
-    strict: Strictness = STRICT,
+    strict: Strictness,
 ) -> Reasons | None:
     """Whether calls mean the right ones, in any order; None where they do not.
 

@@ -322,13 +322,13 @@ class BfclOutcome(NamedTuple):
 
     category: str
     valid: bool
-    kind: str = ""
-    message: str = ""
-    reason: str = ""
-    package: str = ""
-    turns: int = 0
-    wrong: tuple[int, ...] = ()
-    follow: tuple[int, ...] = ()
+    kind: str
+    message: str
+    reason: str
+    package: str
+    turns: int
+    wrong: tuple[int, ...]
+    follow: tuple[int, ...]
 
     @property
     def ok(self) -> bool:

@@ -288,7 +288,7 @@ def _value(node: ast.expr, texts: Mapping[str, Any]) -> Any:
     raise TypeError(f"line {node.lineno} is not text")
 
 
-def system_prompt(package: str, functions: Sequence[Mapping[str, Any]], config: str = "") -> str:
+def system_prompt(package: str, functions: Sequence[Mapping[str, Any]], config: str) -> str:
     """The system prompt of a model that writes calls in text.
 
     Args:

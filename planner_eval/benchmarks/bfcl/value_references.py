@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import DatasetError, ExecutionError
+from planner_eval.base.errors import DatasetError, ExecutionError, is_number
 from planner_eval.benchmarks.bfcl.gold import turn_calls
 from planner_eval.benchmarks.bfcl.multi_turn import run_gold
 from planner_eval.benchmarks.datasets.published import Sample
@@ -110,8 +110,7 @@ def _is_said(value: Any, words: str) -> bool:
 def _telling_values(data: Any) -> Iterator[Any]:
     """The texts and numbers that stand in data, but those of which many are equal by chance."""
     for _, leaf in leaves(data):
-        is_number = isinstance(leaf, (int, float)) and not isinstance(leaf, bool)
-        if (isinstance(leaf, str) and leaf) or (is_number and abs(leaf) >= _SMALLEST):
+        if (isinstance(leaf, str) and leaf) or (is_number(leaf) and abs(leaf) >= _SMALLEST):
             yield leaf
 
 

@@ -201,7 +201,7 @@ class JudgedConversation:
     turns: int
     response: str | None
     judged: tuple[tuple[JudgedCall, ...], ...]
-    wrong_steps: tuple[int, ...] = ()
+    wrong_steps: tuple[int, ...]
 
     @property
     def success(self) -> bool:

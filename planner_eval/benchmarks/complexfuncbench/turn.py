@@ -217,7 +217,7 @@ class TurnResult:
     matched: list[FunctionCall]
     format_errors: dict[int, dict[str, str]]
     free_called: tuple[str, ...]
-    judged: tuple[JudgedCall, ...] = ()
+    judged: tuple[JudgedCall, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,9 +55,9 @@ class CheckResult:
 
     samples: int
     findings: tuple[Finding, ...]
-    plans: int = 0
-    unreadable: tuple[str, ...] = ()
-    unequal: tuple[str, ...] = ()
+    plans: int
+    unreadable: tuple[str, ...]
+    unequal: tuple[str, ...]
 
 
 class Tally:

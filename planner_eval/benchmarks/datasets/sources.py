@@ -102,7 +102,7 @@ class Source:
         """How its records are read, see :meth:`read`."""
         if self.file is None:
             return PlanReader(dialect, infer, self.name)
-        return PlanReader(dialect, infer, gold=self.file.content in GOLD_FIELDS)
+        return PlanReader(dialect, infer, None, gold=self.file.content in GOLD_FIELDS)
 
     def read(self, dialect: str | None, *, infer: bool = False) -> Iterator[PlanRecord]:
         """The plans, one a record; of a data set the gold plans.
@@ -126,8 +126,8 @@ class PlanReader:
     """
 
     dialect: str | None
-    infer: bool = False
-    dataset: str | None = None
+    infer: bool
+    dataset: str | None
     gold: bool = False
 
     def read(self, record: Record) -> PlanRecord:

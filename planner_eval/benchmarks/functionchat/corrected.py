@@ -23,7 +23,7 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import JudgeError
+from planner_eval.base.errors import JudgeError, is_number
 from planner_eval.benchmarks.datasets.check import is_instruction, read_alternatives
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, OUTPUT_TYPES
@@ -232,8 +232,7 @@ def is_equal_as_declared(value: Any, gold: Any, schema: Any) -> bool:
         return value.keys() == gold.keys() and all(
             is_equal_as_declared(value[key], gold[key], _schema_keyword(fields, key)) for key in gold
         )
-    numbers = all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in (value, gold))
-    return numbers and bool(value == gold) and _has_type(value, schema)
+    return is_number(value) and is_number(gold) and value == gold and _has_type(value, schema)
 
 
 _SCALAR_TYPES = frozenset({str, int, bool, NoneType})

@@ -40,7 +40,7 @@ from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, contains
 # rounds what comes out to the decimals that gold has, so that 0.14 is 0.1.
 # ----------------------------------------------------------------------
 # NESTful's win as its paper defines it: every call is valid, and running them gives the gold answer.
-def is_winning(plan: Plan, sample: Sample, run: Run, gold: Plan | None = None) -> bool:
+def is_winning(plan: Plan, sample: Sample, run: Run, gold: Plan | None) -> bool:
     """Whether a plan's calls are all valid and lead to the gold answer.
 
     The gold answer may be what gold's own calls lead to, rounded as people write it down. Only then may a

@@ -80,8 +80,8 @@ class Grammar:
     text: str
     dialect: str
     target: str
-    looser: tuple[Limit, ...] = ()
-    narrower: tuple[Limit, ...] = ()
+    looser: tuple[Limit, ...]
+    narrower: tuple[Limit, ...]
     schema: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
@@ -98,7 +98,7 @@ class Grammar:
         return any(code == c or (c.endswith(".") and code.startswith(c)) for c in codes)
 
 
-def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
+def refuse_unknown(dialect: str, to: str, max_calls: int) -> None:
     """Refuse what no grammar can be made for.
 
     Raises:

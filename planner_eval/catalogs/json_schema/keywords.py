@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.base.errors import CatalogError
+from planner_eval.base.errors import CatalogError, is_number
 from planner_eval.base.patterns import Pattern
 from planner_eval.base.text import close_names
 from planner_eval.catalogs.catalog import KINDS, Catalog
@@ -38,29 +38,25 @@ class _KeywordForm(NamedTuple):
     words: str
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _is_count(value: Any) -> bool:
-    return _is_number(value) and value >= 0 and (isinstance(value, int) or value.is_integer())
+    return is_number(value) and value >= 0 and (isinstance(value, int) or value.is_integer())
 
 
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-_NUMBER = _KeywordForm(_is_number, "a number")
+_NUMBER = _KeywordForm(is_number, "a number")
 _COUNT = _KeywordForm(_is_count, "a whole number, 0 or more")
 _FLAG = _KeywordForm(lambda value: isinstance(value, bool), "true or false")
 _SCHEMAS = _KeywordForm(lambda value: isinstance(value, list), "a list of schemas")
 _NAMES = _KeywordForm(lambda value: isinstance(value, Mapping), "an object of schemas")
-_LIMIT = _KeywordForm(lambda value: isinstance(value, bool) or _is_number(value), "a number")
+_LIMIT = _KeywordForm(lambda value: isinstance(value, bool) or is_number(value), "a number")
 _KEYWORD_FORMS: dict[str, _KeywordForm] = {
     **dict.fromkeys(("minimum", "maximum"), _NUMBER),
     **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _LIMIT),
     **dict.fromkeys(COUNT_KEYWORDS, _COUNT),
-    "multipleOf": _KeywordForm(lambda value: _is_number(value) and value > 0, "a number above 0"),
+    "multipleOf": _KeywordForm(lambda value: is_number(value) and value > 0, "a number above 0"),
     "type": _KeywordForm(lambda value: value != [], "a type or a list of types"),
     "pattern": _KeywordForm(
         lambda value: isinstance(value, str) and Pattern(value).readable, "a regular expression"

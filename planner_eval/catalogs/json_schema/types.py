@@ -238,7 +238,7 @@ def limits_of(kind: Type, name: str) -> WrittenSchema:
 
 
 def object_schema(
-    fields: tuple[Parameter, ...], *, open: bool = False, refer: ReferenceWriter | None = None
+    fields: tuple[Parameter, ...], *, open: bool, refer: ReferenceWriter | None
 ) -> WrittenSchema:
     """The JSON Schema of an object with these fields; an open one says so."""
     properties = {}

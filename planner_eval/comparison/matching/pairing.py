@@ -241,7 +241,7 @@ class Pairing:
         self._fixed: dict[tuple[int, int], FixedComparison] = {}
         self._near: dict[tuple[int, int], float] = {}
 
-    def respell(self, declared: Container[str] = ()) -> None:
+    def respell(self, declared: Container[str]) -> None:
         """Take tools of pred that gold spells otherwise for gold's, but those that are `declared`."""
         same = self.pred.called == self.gold.called  # as most are
         if not same and (respellings := find_respellings(self.pred.called, self.gold.called, declared)):

@@ -353,7 +353,7 @@ def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mappi
 
 
 def measure_none(
-    gold: Plan, names: Iterable[str] = DEFAULT_METRICS, policy: Policy = DEFAULT_POLICY
+    gold: Plan, names: Iterable[str], policy: Policy = DEFAULT_POLICY
 ) -> Mapping[str, Tally | None]:
     """The counts of a plan without calls; gold plans of one size share theirs.
 

@@ -74,7 +74,7 @@ def edit_distance(
     return distance_of(match(pred, gold, policy, terms), timeout=timeout)
 
 
-def distance_of(matching: Matching, *, timeout: float = 5.0) -> EditDistance:
+def distance_of(matching: Matching, *, timeout: float) -> EditDistance:
     """:func:`edit_distance` of plans that are compared already.
 
     Args:

@@ -37,7 +37,7 @@ class GoldDoubt(NamedTuple):
     record: str | int
     found: GoldFinding
     shown: Finding
-    query: str | None = None
+    query: str | None
 
     def weighed(self, confidence: Confidence) -> GoldDoubt:
         """The same as sure as `confidence` says."""
@@ -68,7 +68,7 @@ class KeptDoubt(NamedTuple):
     position: int
     doubt: GoldDoubt
     unreferenced: Confidence
-    fault: SchemaFault | None = None
+    fault: SchemaFault | None
 
     def weighed(self, confidence: Confidence) -> KeptDoubt:
         """The same as sure as `confidence` says."""

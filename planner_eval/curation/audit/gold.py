@@ -105,9 +105,9 @@ class AuditSettings(NamedTuple):
     basic: bool
     questions: Questions | None
     answer: str
-    votes: Votes | None = None
-    binding: str = "name"
-    fixes: bool = False
+    votes: Votes | None
+    binding: str
+    fixes: bool
 
 
 class GoldAudit:

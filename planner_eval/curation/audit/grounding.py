@@ -94,11 +94,11 @@ class Literal(NamedTuple):
     value: Value
     type: Type
     ground: Ground | None
-    parameter: Parameter | None = None
+    parameter: Parameter | None
 
 
 def find_unasked_call(
-    call: Call, position: int, call_literals: list[Literal], question: Question, claimed: Sequence[Span] = ()
+    call: Call, position: int, call_literals: list[Literal], question: Question, claimed: Sequence[Span]
 ) -> GoldFinding | None:
     """The finding about a call of whose names, days and times the query says almost nothing.
 
@@ -163,7 +163,7 @@ def _is_proper_name(value: str) -> bool:
 
 
 def make_finding(
-    literal: Literal, question: Question, claimed: Sequence[Span] = (), beside: Sequence[Value] = ()
+    literal: Literal, question: Question, claimed: Sequence[Span], beside: Sequence[Value]
 ) -> GoldFinding:
     """The finding about one literal that nothing grounds.
 

@@ -158,7 +158,7 @@ class NoQuestion:
     made: Made
     code: str
     message: str
-    tries: tuple[Mapping[str, Any], ...] = ()
+    tries: tuple[Mapping[str, Any], ...]
 
     @property
     def marked(self) -> Made:

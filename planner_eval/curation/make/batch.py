@@ -101,9 +101,7 @@ class PlanMaker:
         tell: Is told in words of a tool that is called no more.
     """
 
-    def __init__(
-        self, order: MakeOrder, box: Sandbox | None, tell: Callable[[str], object] = lambda message: None
-    ) -> None:
+    def __init__(self, order: MakeOrder, box: Sandbox | None, tell: Callable[[str], object]) -> None:
         self.order, self.box, self._tell = order, box, tell
         self._late: Counter[str] = Counter()
         self._slow: set[int] = set()

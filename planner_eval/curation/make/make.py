@@ -73,10 +73,10 @@ class MadePlans:
     made: tuple[Made, ...]
     card: Card
     catalog: Catalog
-    form: str = "planeval"
-    seed: int = 0
-    said: str = ""
-    notes: tuple[str, ...] = ()
+    form: str
+    seed: int
+    said: str
+    notes: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.made)

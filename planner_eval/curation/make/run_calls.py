@@ -73,10 +73,10 @@ class MakingContext:
     """
 
     tools: tuple[Tool, ...]
-    texts: bool = False
-    runs: bool = False
-    stateful: bool = False
-    world: World | None = None
+    texts: bool
+    runs: bool
+    stateful: bool
+    world: World | None
 
 
 class FilledPlan(NamedTuple):
@@ -97,14 +97,14 @@ class _FillState:
     nodes: Sequence[Node]
     ground: MakingContext
     random: Random
-    forced: tuple[int, str] | None = None
+    forced: tuple[int, str] | None
     calls: list[Call] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
     shared: dict[str, Value] = field(default_factory=dict)
 
 
 def fill_plan(
-    nodes: Sequence[Node], ground: MakingContext, random: Random, forced: tuple[int, str] | None = None
+    nodes: Sequence[Node], ground: MakingContext, random: Random, forced: tuple[int, str] | None
 ) -> FillGenerator:
     """Give each call its values.
 

@@ -280,10 +280,10 @@ def draw_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | No
 def _grow_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | None:
     """A skeleton of a size, depth and number of pieces that are wanted; the rest is left to chance."""
     calls = random.randint(*wishes.calls)
-    deep = _draw_between(wishes.depth, 1, calls if most_in else 1, random)
+    deep = _draw_between(wishes.depth, calls if most_in else 1, random)
     if deep is None:
         return None
-    pieces = _draw_between(wishes.components, 1, min(wishes.width.high, calls - deep + 1), random)
+    pieces = _draw_between(wishes.components, min(wishes.width.high, calls - deep + 1), random)
     if pieces is None:
         return None
     if wishes.components.high >= MAX_CALLS:  # few pieces are the commoner case, as in published plans
@@ -325,8 +325,8 @@ def _join_call(
         needs[random.choice(free)].add(index)
 
 
-def _draw_between(bound: Range, least: int, most: int, random: Random) -> int | None:
-    low, high = max(bound.low, least), min(bound.high, most)
+def _draw_between(bound: Range, most: int, random: Random) -> int | None:
+    low, high = max(bound.low, 1), min(bound.high, most)
     return random.randint(low, high) if low <= high else None
 
 

@@ -98,7 +98,7 @@ class Material:
     """
 
     catalog: Catalog
-    source: ToolSource | None = None
+    source: ToolSource | None
     world: World | None = None
     stateful: bool = False
     level: str | None = None

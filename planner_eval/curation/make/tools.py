@@ -251,9 +251,9 @@ def assign_tools(
     fillable: Fillable,
     random: Random,
     *,
-    scope: str | None = None,
+    scope: str | None,
     pins: Mapping[int, int],
-    without: Container[int] = (),
+    without: Container[int],
 ) -> tuple[Node, ...] | None:
     """Tools for a skeleton's calls; None where a search of so many steps as :data:`MAX_STEPS` found none.
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
+from planner_eval.base.errors import is_number
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.curation.shrink.pairs import (
     SIMPLE_TEXT,
@@ -93,7 +94,7 @@ def simplify_value(value: Value) -> Iterator[Any]:
         yield SIMPLE_TEXT
     elif isinstance(value, str):
         yield from (SIMPLE_TEXT,) if len(value) > 1 else ()
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+    elif is_number(value):
         yield from (type(value)(n) for n in (0, 1) if weight_of(n) < weight_of(value))
 
 
@@ -101,7 +102,7 @@ def shorten_value(value: Value) -> Iterator[Any]:
     """A part of a text or of a number's digits: halves, all but one word or digit, all but one end."""
     if isinstance(value, str) and len(value) > 1:
         yield from (*_shorter_texts(value, value.split(" "), " "), value[1:], value[:-1])
-    elif isinstance(value, (int, float)) and not isinstance(value, bool) and number_length(value) <= 400:
+    elif is_number(value) and number_length(value) <= 400:
         kind, text = type(value), repr(abs(value))
         sign = "-" if value < 0 else ""
         rounded = [f"{value:.{digits}f}" for digits in range(3)] if kind is float else []

@@ -280,7 +280,7 @@ class OutputCandidate(NamedTuple):
     ref: Ref
     score: float
     reason: str
-    told: bool = True
+    told: bool
 
     @property
     def unasked(self) -> float:

@@ -74,7 +74,7 @@ class FaultSuggestions(NamedTuple):
 
     fault: Fault
     suggestions: tuple[Fix, ...]
-    looked: bool = True
+    looked: bool
 
     @property
     def tied(self) -> bool:

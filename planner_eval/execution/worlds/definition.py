@@ -175,9 +175,9 @@ class Api:
     """
 
     name: str
-    app: str | None = None
-    about: str = ""
-    arguments: tuple[Argument, ...] = ()
+    app: str | None
+    about: str
+    arguments: tuple[Argument, ...]
     reads: str | None = None
     matches: tuple[Match, ...] = ()
     where: tuple[str, ...] = ()

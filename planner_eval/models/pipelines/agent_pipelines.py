@@ -333,7 +333,7 @@ _MAX_OUTPUT_CHARS = 20_000
 """Characters of a text that an observation shows; what is longer is cut, and says so."""
 
 
-def tool_runner(box: Sandbox, offered: Collection[str] | None = None) -> CallRunner:
+def tool_runner(box: Sandbox, offered: Collection[str] | None) -> CallRunner:
     """Calls made with tools; those before are made again where the tools remember what was done.
 
     Args:

@@ -43,7 +43,7 @@ class ToolChoice(NamedTuple):
         seed: Where random choices start.
     """
 
-    number: int | None = None
+    number: int | None
     closeness: str = "random"
     budget: int | None = None
     seed: int = 0
@@ -78,7 +78,7 @@ ToolChooser = Callable[[Sample], OfferedTools]
 
 
 def tool_chooser(
-    choice: ToolChoice, form: str, samples: Sequence[Sample], *, tools: Any = None, source: str = ""
+    choice: ToolChoice, form: str, samples: Sequence[Sample], *, tools: Any, source: str
 ) -> ToolChooser:
     """How the tools of samples are chosen, out of those of all samples.
 

@@ -114,9 +114,7 @@ def _appbench_messages(task: Task, setup: Setup, apps: Sequence[str] | None = No
     return shown_messages(text, setup.examples, task.query)
 
 
-def callnavi_text(
-    name: str, tools: object, task: Task, setup: Setup, examples: Sequence[Example] = ()
-) -> str:
+def callnavi_text(name: str, tools: object, task: Task, setup: Setup, examples: Sequence[Example]) -> str:
     """A text of CallNavi's with a list of APIs, or some of them, demonstrations and the question."""
     listing = setup.listing or "json"
     return setup.prompts.fill(

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
@@ -494,7 +493,7 @@ class Setup:
         return self.dialect or "json"
 
 
-def sampling_of(form: str, changes: Fields = MappingProxyType({})) -> dict[str, Any]:
+def sampling_of(form: str, changes: Fields) -> dict[str, Any]:
     """What requests for a data set ask with; a change to None leaves something out.
 
     >>> sampling_of("nestful", {"seed": 7, "max_tokens": None})

@@ -59,7 +59,7 @@ class ExportedSample(NamedTuple):
     why: str = ""
 
 
-def export_samples(ready: Prepared, to: str, golds: GoldReader = gold_plan) -> Iterator[ExportedSample]:
+def export_samples(ready: Prepared, to: str, golds: GoldReader) -> Iterator[ExportedSample]:
     """Samples as records, none left out.
 
     Args:

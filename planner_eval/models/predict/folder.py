@@ -272,6 +272,7 @@ class PredictedRun(NamedTuple):
         tasks: Of the samples that were asked something, what tells it from another question.
         lost: How many of all their answers are none, or not whole.
         failed: Of how many a request failed, so that there is no answer.
+        unsent: How many answers are not there because their requests were not sent.
         mark: What its figures are marked with, see :mod:`planner_eval.reading.files.fields`.
         cache: The cache folder of data sets that its samples came out of, where it was not the usual one.
     """
@@ -288,6 +289,7 @@ class PredictedRun(NamedTuple):
     tasks: Mapping[str, str] = MappingProxyType({})
     lost: int = 0
     failed: int = 0
+    unsent: int = 0
     mark: str = ""
     cache: str | None = None
 
@@ -301,6 +303,23 @@ class PredictedRun(NamedTuple):
     def counts_trials(self) -> bool:
         """Whether every answer counts, as a trial of its task: of tasks of your own that were repeated."""
         return self.repeat > 1 and self.form == OWN_TASKS
+
+    def notes(self, *, repeated: bool = False) -> Iterator[str]:
+        """What of the answers is lacking or incomplete, and what that counts as.
+
+        Args:
+            repeated: All answers to a sample count, as for CallNavi's stability.
+        """
+        missing, noun, lack = self.unasked, "sample", "without a complete answer"
+        if self.repeat > 1 and (repeated or self.counts_trials):
+            missing, noun, lack = self.lost, "answer", "incomplete"
+        if missing:
+            verdict = "wrong" if self.form == OWN_TASKS else "they are"
+            yield f"{format_count(missing, noun)} {lack} count as {verdict}"
+        if self.unsent:
+            noun = "sample" if self.repeat == 1 else "repetition"
+            but = ", but in pass^k as missing trials" if self.counts_trials else ""
+            yield f"{format_count(self.unsent, noun)} never sent: not counted{but}"
 
 
 def read_predicted_run(folder: str) -> PredictedRun:
@@ -334,8 +353,17 @@ def read_predicted_run(folder: str) -> PredictedRun:
     except OSError as error:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     cache = next((str(entry["path"]) for entry in run.inputs if entry.get("role") == CACHE_ROLE), None)
-    counts = first, repeat, answers, tasks, lost_count, failed, find_mark(run.rows), cache
+    unsent = max(_read_unsent(folder), repeat * len(ids) - answers)
+    counts = first, repeat, answers, tasks, lost_count, failed, unsent, find_mark(run.rows), cache
     return PredictedRun(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
+
+
+def _read_unsent(folder: str) -> int:
+    """How many requests the last command did not send, as its totals say; 0 without any."""
+    try:
+        return int(json.loads(Path(folder, REPORT_FILE).read_bytes())["unasked"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
 
 
 def run_of_answers(rows: str) -> PredictedRun | None:
@@ -529,7 +557,9 @@ def repeats_message(run: PredictedRun) -> str | None:
         return None
     samples, extra_answers = len(run.ids), run.answers - len(run.ids)
     message = f"{format_count(samples, 'sample')} asked {run.repeat} times; the scores count the first answer"
-    return f"{message}, {format_count(extra_answers, 'further one')} only in pass^k and pass@k of score"
+    incomplete = f" ({run.lost - run.unasked:,} incomplete)" if run.lost > run.unasked else ""
+    further = f"{format_count(extra_answers, 'further one')}{incomplete}"
+    return f"{message}, {further} only in pass^k and pass@k of score"
 
 
 # ----------------------------------------------------------------------

@@ -58,7 +58,6 @@ from planner_eval.models.pipelines.demonstrations import (
     too_few_shots_message,
 )
 from planner_eval.models.pipelines.pipeline import (
-    NO_FIELDS,
     OWN_TASKS,
     Fields,
     Pipeline,
@@ -118,9 +117,9 @@ class Prepared:
     setup: Setup
     samples: tuple[Sample, ...]
     tasks: tuple[Task | str, ...]
-    source: str = ""
-    pool: Pool | None = None
-    choice: ToolChoice | None = None
+    source: str
+    pool: Pool | None
+    choice: ToolChoice | None
     offers: Mapping[str, OfferedTools] = field(default_factory=dict)
     every: tuple[str, ...] = ()
     golds: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -504,8 +503,8 @@ def request_record(
     sample: Sample,
     request: Request | str,
     sampling: Fields,
-    offer: OfferedTools | None = None,
-    extra: Fields = NO_FIELDS,
+    offer: OfferedTools | None,
+    extra: Fields,
 ) -> Row:
     """A first request as a record, for people who want to see it before they pay for it."""
     if isinstance(request, str):

@@ -263,7 +263,7 @@ class AskOptions:
     """
 
     model: Callable[[int], Model]
-    router: Callable[[int], Model] | None = None
+    router: Callable[[int], Model] | None
     sampling: Fields = field(default_factory=lambda: NO_FIELDS)
     concurrency: int = 8
     messages: bool = True

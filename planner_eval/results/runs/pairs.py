@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, overload
 
 from planner_eval.base.errors import (
     COUNT,
@@ -168,19 +169,20 @@ def make_change_check(*files: PlanFile, used: Iterable[str | Origin] = ()) -> Ca
 # ----------------------------------------------------------------------
 # Pairs that are made when they are asked for.
 class LazyPairs(Sequence[Pair]):
-    """Neighbouring pairs out of some; whoever inherits says how others are had, and goes through them.
+    """Pairs of which slices are some neighbouring ones; whoever inherits goes from the first to the end.
 
     Args:
-        first: The first of them, counted from 0.
-        end: The one after the last.
+        end: How many there are.
     """
 
-    def __init__(self, first: int, end: int) -> None:
-        self.first, self.end = first, end
+    def __init__(self, end: int) -> None:
+        self.first, self.end = 0, end
 
-    def of(self, first: int, end: int) -> Sequence[Pair]:
+    def of(self, first: int, end: int) -> Self:
         """Others of the same pairs."""
-        raise NotImplementedError
+        other = copy(self)
+        other.first, other.end = first, end
+        return other
 
     def __len__(self) -> int:
         return self.end - self.first
@@ -205,8 +207,6 @@ class UnpairedRecords(LazyPairs):
 
     Args:
         files: The records of each file.
-        first: The first of them, counted from 0.
-        end: The one after the last; all when left out.
 
     >>> one, two = (Record("a", at, None, "f()") for at in (0, 1))
     >>> (
@@ -216,14 +216,10 @@ class UnpairedRecords(LazyPairs):
     (2, [1, 0])
     """
 
-    def __init__(self, files: Sequence[Sequence[Record]], first: int = 0, end: int | None = None) -> None:
+    def __init__(self, files: Sequence[Sequence[Record]]) -> None:
         self.files = files
         self.starts = [0, *accumulate(map(len, files))]
-        super().__init__(first, self.starts[-1] if end is None else end)
-
-    def of(self, first: int, end: int) -> UnpairedRecords:
-        """Others of the same records."""
-        return UnpairedRecords(self.files, first, end)
+        super().__init__(self.starts[-1])
 
     def __iter__(self) -> Iterator[Pair]:
         for records, start in zip(self.files, self.starts, strict=False):
