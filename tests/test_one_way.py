@@ -98,7 +98,7 @@ def test_users_files_are_decoded_by_one_reader() -> None:
         "results/scored.py",
         "results/selftest.py",
         "results/report.py",
-        "results/views/stats.py",
+        "results/stats.py",
     }
     ours |= {
         "reading/files/record_index.py",
