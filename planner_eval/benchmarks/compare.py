@@ -25,12 +25,11 @@ from planner_eval.comparison.rows import unread_state
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results import scored as rows
 from planner_eval.results.compare import System, make_comparison
-from planner_eval.results.contrast import Comparison
+from planner_eval.results.contrast import Comparison, system_names
 from planner_eval.results.report import DuplicateRecord, Provenance
 from planner_eval.results.runs.folder import refuse_unlike
 from planner_eval.results.runs.run_file import StoredRun
 from planner_eval.results.score import refuse_seed
-from planner_eval.results.system_names import system_names
 
 # ----------------------------------------------------------------------
 # Systems under a benchmark: the figures of single samples, as pairs of systems are compared by them.

@@ -31,8 +31,7 @@ from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.compare import System, make_comparison, signature_of
-from planner_eval.results.compare_systems import Systems
-from planner_eval.results.contrast import Contrast
+from planner_eval.results.contrast import Contrast, system_names
 from planner_eval.results.page.lines import PageJob
 from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
 from planner_eval.results.report import Estimate, Report, report_of
@@ -40,9 +39,14 @@ from planner_eval.results.runs.jobs import Effects, ScoreJob
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import StoredLines
-from planner_eval.results.score import check_breakdown, refuse_unknown_keys, repair_predictions, scoring_job
+from planner_eval.results.score import (
+    Systems,
+    check_breakdown,
+    refuse_unknown_keys,
+    repair_predictions,
+    scoring_job,
+)
 from planner_eval.results.scored import BREAKDOWN_FIELDS, StoredRows, row_of
-from planner_eval.results.system_names import system_names
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.report import beside_cards
 
