@@ -13,7 +13,6 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import shows
 from planner_eval.base.text import format_count
-from planner_eval.cli.drawing import DrawingOptions, draw_one, drawing_options
 from planner_eval.cli.options import (
     COUNT,
     WHOLE,
@@ -24,7 +23,15 @@ from planner_eval.cli.options import (
     option,
     refuse_idle,
 )
-from planner_eval.cli.output import LIST_ASPECTS, Output, emit, output_options
+from planner_eval.cli.output import (
+    LIST_ASPECTS,
+    DrawingOptions,
+    Output,
+    draw_one,
+    drawing_options,
+    emit,
+    output_options,
+)
 from planner_eval.cli.sources import (
     Input,
     binding_option,

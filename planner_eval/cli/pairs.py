@@ -53,7 +53,7 @@ policy_option = option(
     "name, or a TOML file (default: the policy set in planeval.toml or pyproject.toml, else the policy named "
     "default).",
 )
-"""Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.settings`."""
+"""Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.options`."""
 
 
 def chosen_policy(name: str | None) -> pe.Policy:

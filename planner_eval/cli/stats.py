@@ -12,9 +12,17 @@ import planner_eval as pe
 from planner_eval.base.errors import RenderError
 from planner_eval.base.formats import View, formats_of
 from planner_eval.base.tables import CSV, Style
-from planner_eval.cli.drawing import DrawingOptions, drawing_options
 from planner_eval.cli.options import as_command, infer_option, note, option, refuse_idle
-from planner_eval.cli.output import LIST_ASPECTS, Output, emit, output_options, picture_format, picture_option
+from planner_eval.cli.output import (
+    LIST_ASPECTS,
+    DrawingOptions,
+    Output,
+    drawing_options,
+    emit,
+    output_options,
+    picture_format,
+    picture_option,
+)
 from planner_eval.cli.sources import Input, input_options, original_names
 from planner_eval.cli.workers import Work, run_job, stored_work_options
 from planner_eval.results.runs.pairs import UnpairedRecords

@@ -15,7 +15,6 @@ from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.rows import Row, Spans
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record, parse_position_name
-from planner_eval.results.pair_sums import has_different_effects
 from planner_eval.results.views.junit import NON_FILE_NAMES, Case
 
 # ----------------------------------------------------------------------
@@ -138,7 +137,7 @@ def _find_root_causes(row: Row, record: Record | None, name: str, *, many: bool)
         message = row.reason.splitlines()[0]
         finding = Finding(row.state, "", f"{row.state.replace('_', ' ')}: {message}", record=name)
         return [_locate_finding(finding._replace(of_state=True), record)]
-    if has_different_effects(row):
+    if row.differs_when_run:
         return [_locate_finding(Finding("effect", "", row.in_effect, record=name), record)]
     counts = _count_consequences(row.diff)
     spans = None if many else Spans(row.diff.pred)
