@@ -16,9 +16,6 @@ from planner_eval.comparison.policy.values import NOTHING
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.columns import Column, exact_sum
-from planner_eval.results.conversations import (
-    CostSum,
-)
 from planner_eval.results.report import UNKNOWN_PROVENANCE, make_report, report_of
 from planner_eval.results.scored import (
     RowLineWriter,
@@ -29,7 +26,11 @@ from planner_eval.results.scored import (
     row_of,
     scored_of,
 )
-from planner_eval.results.totals import Totals, totals_of
+from planner_eval.results.totals import (
+    CostSum,
+    Totals,
+    totals_of,
+)
 from planner_eval.results.views.report import FigureView, report_view
 from tests.conftest import tables, text_case
 

@@ -236,7 +236,7 @@ class Output(NamedTuple):
         if self.shows("findings"):
             self.emit(load_writer(self.form)(findings, root))
             return
-        from planner_eval.results.views.ci import github_annotations, summary
+        from planner_eval.results.findings import github_annotations, summary
 
         self.emit(github_annotations(findings, headline, root))
         _append_summary(summary(findings, headline, click.get_current_context().command_path))
@@ -260,8 +260,7 @@ class Output(NamedTuple):
         if not self.shows("annotations"):
             self.emit_view(view)
             return
-        from planner_eval.results.findings import findings_of_case
-        from planner_eval.results.views.ci import github_annotations
+        from planner_eval.results.findings import findings_of_case, github_annotations
         from planner_eval.results.views.junit import NEVER_ALLOWED_STATES
 
         hard = ("repeated", "threshold", *NEVER_ALLOWED_STATES)
@@ -274,7 +273,7 @@ class Output(NamedTuple):
 
 def _append_summary(lines: Iterable[str]) -> None:
     """Append Markdown to the summary of GitHub's step, where there is one, as far as it may grow."""
-    from planner_eval.results.views.ci import MAX_SUMMARY_BYTES, limit_lines
+    from planner_eval.results.findings import MAX_SUMMARY_BYTES, limit_lines
 
     file = os.environ.get("GITHUB_STEP_SUMMARY")
     if not file:

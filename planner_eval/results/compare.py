@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from planner_eval.base.text import format_count
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Share
-from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES
+from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES, STATES
 from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.results.columns import Column
-from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
+from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line, Records
 from planner_eval.results.drawing.scene import Arrow, Box, Scene, name_text
 from planner_eval.results.intervals import differences, holm
 from planner_eval.results.report import (
@@ -29,7 +29,7 @@ from planner_eval.results.report import (
     sort_values,
 )
 from planner_eval.results.scored import ScoredRow
-from planner_eval.results.totals import Records, Totals, count_records, totals_of
+from planner_eval.results.totals import Totals, totals_of
 from planner_eval.results.trials import TaskCount, TrialSums, fill_unanswered, pass_hat_k
 
 # ----------------------------------------------------------------------
@@ -237,9 +237,22 @@ class System(NamedTuple):
     tried: bool = True
 
     def count_records(self, judged: Totals) -> Records:
-        """What became of its records."""
-        counts = count_records(judged)._replace(repeated=len(self.about.repeated))
-        return counts if self.tried else counts._replace(repairable=None)
+        """What became of its records, of which these are the sums.
+
+        >>> from planner_eval.results.totals import totals_of
+        >>> System(()).count_records(totals_of([ScoredRow("a", "same"), ScoredRow("b", "cut")], ()))[:7]
+        (2, 1, 0, 1, 1, 0, 1)
+        """
+        states, flags = judged.states, judged.flags
+        return Records(
+            judged.pairs,
+            read=states["same"] + states["different"],
+            repaired=flags["repaired"],
+            strictly_same=flags["strictly_same"],
+            repeated=len(self.about.repeated),
+            repairable=flags["repairable"] if self.tried else None,
+            **{state: states[state] for state in STATES if state != "different"},
+        )
 
 
 def make_comparison(

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import gap_text, ratio_text
-from planner_eval.base.text import did_you_mean, format_count, one_line
+from planner_eval.base.text import JsonObject, did_you_mean, format_count, one_line
 from planner_eval.results.intervals import Difference
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
-from planner_eval.results.totals import Records, unreadable_text
 
 if TYPE_CHECKING:
-    from planner_eval.results.conversations import ConversationSums
+    from planner_eval.results.totals import ConversationSums
     from planner_eval.results.trials import TaskCount
 
 
@@ -80,6 +79,104 @@ def letter_legend(names: Sequence[str]) -> str:
     """Which letter stands for which system, a line each."""
     letters = letter_names(len(names))
     return "\n".join(f"{a}: {one_line(name, 90)}" for a, name in zip(letters, names, strict=True))
+
+
+class Records(NamedTuple):
+    """What became of the records of one system.
+
+    Args:
+        records: Pairs of a prediction and a gold plan, and those of which one is missing.
+        read: Predictions that were compared with a gold plan.
+        repaired: Of these, those that were readable only after repair.
+        same: Predictions that mean the same as gold.
+        strictly_same: Of these, those that were readable without repair.
+        unreadable: Predictions that cannot be read; they count as wrong.
+        cut: Answers that were cut off before their end; they count as wrong.
+        refused: Answers that the model, or a filter, refused; they count as wrong.
+        failed: Errors of an API in place of an answer; they count as wrong.
+        absent: Gold plans without a prediction; they count as wrong.
+        gold_unreadable: Gold plans that cannot be read; they do not count.
+        gold_absent: Predictions without a gold plan; they do not count.
+        repeated: Predictions left out because an earlier one has their id.
+        repairable: Of those that strict reading alone refused, those that repair would make readable; None
+            where nobody tried.
+    """
+
+    records: int
+    read: int
+    repaired: int
+    same: int
+    strictly_same: int
+    unreadable: int
+    cut: int
+    refused: int
+    failed: int
+    absent: int
+    gold_unreadable: int
+    gold_absent: int
+    repeated: int = 0
+    repairable: int | None = 0
+
+    @property
+    def judged(self) -> int:
+        """Pairs that figures are made of: those with a readable gold plan."""
+        return self.records - self.gold_unreadable - self.gold_absent
+
+    @property
+    def unreadable_as_written(self) -> int:
+        """Predictions that no strict reading takes, mended or not."""
+        return self.unreadable + self.cut + self.repaired
+
+    @property
+    def unreadable_once_repaired(self) -> int | None:
+        """Predictions that cannot be read even once small faults are mended; None where nobody tried."""
+        return None if self.repairable is None else self.unreadable + self.cut - self.repairable
+
+
+def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
+    """How many predictions of each system cannot be read, as they are written and once they are repaired.
+
+    Args:
+        names: What the systems are called.
+        records: What became of the records of each.
+
+    Returns:
+        One line; "" where all can be read as they are written.
+
+    >>> none = Records(*[0] * 12)
+    >>> one, other = none._replace(records=300, unreadable=12, repaired=207), none._replace(records=300)
+    >>> unreadable_text(["A", "B"], [one, other])
+    'without a readable plan: A 219 of 300 before repair, 12 after; B 0 of 300'
+    """
+    if not any(counts.unreadable_as_written for counts in records):
+        return ""
+    clauses = []
+    for name, counts in zip(names, records, strict=True):
+        written, repaired = counts.unreadable_as_written, counts.unreadable_once_repaired
+        after = "" if repaired is None or not written else f" before repair, {repaired} after"
+        clauses.append(f"{name} {written} of {counts.judged}{after}")
+    return f"without a readable plan: {'; '.join(clauses)}"
+
+
+def record_rows(names: Sequence[str], records: Sequence[Records], **labels: str) -> list[JsonObject]:
+    """The counts of systems, a row a state; those that are rare only where there are some.
+
+    Args:
+        names: What the systems are called.
+        records: What became of the records of each.
+        labels: What some counts are called.
+    """
+    records = [counts._replace(records=counts.records - counts.gold_absent) for counts in records]
+    labels = {"records": "all", "strictly_same": "same without repair", **labels}
+    always = ("records", "read", "repaired", "same", "strictly_same", "unreadable", "absent")
+    return [
+        {
+            "records": labels.get(name, name.replace("_", " ")),
+            **dict(zip(names, counts, strict=True)),
+        }
+        for name, counts in zip(Records._fields, zip(*records, strict=True), strict=True)
+        if name in always or any(counts)
+    ]
 
 
 _MAX_NAMED = 5

@@ -23,8 +23,11 @@ from planner_eval.results.contrast import (
     Line,
     letter_legend,
     letter_names,
+    record_rows,
 )
-from planner_eval.results.conversations import (
+from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_sentences
+from planner_eval.results.report import Estimate
+from planner_eval.results.totals import (
     NOWHERE,
     UNKNOWN,
     CostSum,
@@ -32,9 +35,6 @@ from planner_eval.results.conversations import (
     cost_lines,
     round_cost,
 )
-from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_sentences
-from planner_eval.results.report import Estimate
-from planner_eval.results.totals import record_rows
 from planner_eval.results.views.junit import Case
 from planner_eval.results.views.report import left_out_lines, round_value
 

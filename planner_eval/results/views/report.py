@@ -17,15 +17,15 @@ from planner_eval.comparison.metrics import METRICS, matched_calls_note
 from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES, causes_head
 from planner_eval.plan.statistics import plain_scope
-from planner_eval.results.conversations import (
+from planner_eval.results.intervals import span_text
+from planner_eval.results.report import Estimate, Report
+from planner_eval.results.scored import ScoredRow, row_data, tally_data
+from planner_eval.results.totals import (
     conversation_data,
     cost_lines,
     cost_rows,
     turn_lines,
 )
-from planner_eval.results.intervals import span_text
-from planner_eval.results.report import Estimate, Report
-from planner_eval.results.scored import ScoredRow, row_data, tally_data
 from planner_eval.results.trials import trial_data, trial_lines, trial_rows
 from planner_eval.results.views.junit import Case, outcome
 
