@@ -45,13 +45,11 @@ from planner_eval.reading.settings import DEFAULT_READING, Reading, check_readin
 from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of
 from planner_eval.results.runs.jobs import ScoreJob
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
-from planner_eval.results.runs.run_file import has_columns
 from planner_eval.results.scored import (
     BREAKDOWN_FIELDS,
     STRUCTURE_KEYS,
     ScoredRow,
     StoredRows,
-    row_of_columns,
 )
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.report import report_data
@@ -306,11 +304,9 @@ def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
 # Scores that a run's folder keeps.
 def _stored_rows(rows: str, count: int, keeps: object = None) -> StoredRows:
     """The rows of a run, in either store."""
-    if has_columns(rows):
-        from planner_eval.results.runs.stored import read_rows
+    from planner_eval.results.runs.stored import read_rows
 
-        return StoredRows(rows, count, keeps, lambda path: map(row_of_columns, read_rows(os.fspath(path))))
-    return StoredRows(rows, count, keeps)
+    return StoredRows(lambda: read_rows(rows), count, keeps)
 
 
 def read_stored_score(path: str, cluster: str | None = None) -> Report:

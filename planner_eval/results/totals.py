@@ -260,20 +260,6 @@ GOLD_FEATURES: Mapping[str, Callable[[Plan], bool]] = {
 """What a gold plan may have that figures count."""
 
 
-class UnjudgedPair(NamedTuple):
-    """The first pair of a state without a gold plan to be judged by.
-
-    Args:
-        id: The pair's id.
-        reason: Why it has none.
-        placed: Whether its line is known, which the reason then says.
-    """
-
-    id: str
-    reason: str
-    placed: bool
-
-
 class Totals(Counts):
     """Sums over scored pairs: those of neighbouring parts, put together in order, are those of the whole.
 
@@ -320,7 +306,9 @@ class Totals(Counts):
         self._grouped: dict[str, dict[str, dict[str, Column]]] = {key: {} for key in self.by}
         for key, groups in stored.get("groups", {}).items():
             self._grouped[key] = {value: self._columns(columns) for value, columns in groups.items()}
-        self.unjudged = {state: UnjudgedPair(*first) for state, first in stored.get("unjudged", {}).items()}
+        self.unjudged: dict[str, Sequence[Any]] = dict(stored.get("unjudged", {}))
+        """By state the first pair without a gold plan to be judged by: its id, the reason, and whether it has
+        a line."""
         self.width: int = stored.get("width", 0)
         self.lacks: set[str] = set(stored.get("lacks", GOLD_FEATURES))
         self.names = KnownNames()
@@ -422,7 +410,7 @@ class Totals(Counts):
         if self.causes is not None:
             self.causes.add(row.state, row.credits)
         if row.state not in JUDGED_STATES:
-            self.unjudged.setdefault(row.state, UnjudgedPair(row.id, row.reason, row.line is not None))
+            self.unjudged.setdefault(row.state, (row.id, row.reason, row.line is not None))
             return
         self._waiting.append(row.tallies)
         self._clusters += self._cluster_of(row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,7 +47,7 @@ from planner_eval.results.score import (
     repair_predictions,
     scoring_job,
 )
-from planner_eval.results.scored import BREAKDOWN_FIELDS, StoredRows, row_of
+from planner_eval.results.scored import BREAKDOWN_FIELDS, StoredRows
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.report import beside_cards
 
@@ -433,7 +434,7 @@ def _comparison_data(results: Sequence[SystemResults], names: Sequence[str], pol
 
 def _counted_rows(result: SystemResults) -> StoredRows:
     """What metrics counted in each pair of a system, read when it is asked for."""
-    return StoredRows("", result.totals.pairs, read=lambda _: map(row_of, result.sheaf.counts()))
+    return StoredRows(lambda: map(json.loads, result.sheaf.counts()), result.totals.pairs)
 
 
 def _pair_systems(
