@@ -522,7 +522,7 @@ def compare(  # noqa: PLR0913 - the options of a public function
         totals = Totals((), keys)  # the figures are of pairs of samples
         rows = scored_rows(job, paired, totals, progress)
         scored.append(System(rows, totals, job.about))
-        used_names.seen |= totals.names.seen
+        used_names.extend(totals.names)
     used_names.check(chosen)
     refuse_unknown_keys(by, scored[0].totals)
     provenance = signature_of(scored, called, chosen.name)

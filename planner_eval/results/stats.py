@@ -51,12 +51,11 @@ class SourceSums(Counts):
 
     without: int
     kinds: list[str]
+    figures: Sums
 
     def __init__(self, drawn: Sequence[str], data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data)
-        stored: Mapping[str, Any] = data or {}
-        self.figures = Sums(stored.get("figures"))
-        self.drawn: dict[str, Any] = {name: _count_for(name, stored.get(name)) for name in drawn}
+        self.drawn: dict[str, Any] = {name: _count_for(name, (data or {}).get(name)) for name in drawn}
 
     def add(self, plan: Plan, stats: Stats) -> None:
         """Add a plan and its figures."""
@@ -73,14 +72,13 @@ class SourceSums(Counts):
     def extend(self, other: SourceSums) -> None:
         """Add those of the plans that come next."""
         super().extend(other)
-        self.figures.extend(other.figures)
         for name, counts in self.drawn.items():
             counts.extend(other.drawn[name])
 
     def data(self) -> JsonObject:
         """The same as JSON data."""
         drawn = {name: counts.data() for name, counts in self.drawn.items()}
-        return {**super().data(), "figures": self.figures.data(), **drawn}
+        return {**super().data(), **drawn}
 
 
 class StatsSums:

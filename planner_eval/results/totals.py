@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.counts import Counts
+from planner_eval.base.counts import Counts, Highest
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import Rows
@@ -284,6 +284,11 @@ class Totals(Counts):
     """In how many pairs each code is a root cause, however often in one."""
     flags: Counter[str]
     notations: set[str]
+    width: Highest
+    """How wide the ids are of pairs that are not the same."""
+    names: KnownNames
+    trials: TrialSums
+    conversations: ConversationSums
 
     def __init__(
         self,
@@ -309,17 +314,12 @@ class Totals(Counts):
         self.unjudged: dict[str, Sequence[Any]] = dict(stored.get("unjudged", {}))
         """By state the first pair without a gold plan to be judged by: its id, the reason, and whether it has
         a line."""
-        self.width: int = stored.get("width", 0)
         self.lacks: set[str] = set(stored.get("lacks", GOLD_FEATURES))
-        self.names = KnownNames()
-        self.names.seen.update(tuple(name) for name in stored.get("names", ()))
         self.causes: CauseSums | None = None
         if causes:
             from planner_eval.results import causes as summed
 
             self.causes = summed.CauseSums(stored.get("causes"))
-        self.trials = TrialSums(stored.get("trials"))
-        self.conversations = ConversationSums(stored.get("conversations"))
 
     def _columns(self, data: Mapping[str, Any] | None = None) -> dict[str, Column]:
         return {name: Column() if data is None else Column.of(data[name]) for name in self.metrics}
@@ -444,15 +444,11 @@ class Totals(Counts):
     def extend(self, other: Totals) -> None:
         """Add the sums over the pairs that come next."""
         super().extend(other)
-        self.width = max(self.width, other.width)
         self.unjudged = {**other.unjudged, **self.unjudged}
         self.alone = other.alone if self.alone is None else self.alone
         self.lacks &= other.lacks
-        self.names.seen |= other.names.seen
         if self.causes is not None and other.causes is not None:
             self.causes.extend(other.causes)
-        self.trials.extend(other.trials)
-        self.conversations.extend(other.conversations)
         _extend(self.columns, other.columns)
         for key, groups in self.groups.items():
             for value, columns in other.groups[key].items():
@@ -480,13 +476,9 @@ class Totals(Counts):
             },
             **super().data(),
             "unjudged": {state: list(first) for state, first in self.unjudged.items()},
-            "width": self.width,
             **({} if self.alone is None else {"alone": self.alone}),
             **({} if self.causes is None else {"causes": self.causes.data()}),
-            **({"trials": self.trials.data()} if self.trials else {}),
-            **({"conversations": self.conversations.data()} if self.conversations else {}),
             "lacks": sorted(self.lacks),
-            "names": sorted(self.names.seen, key=lambda name: (name[0] or "", *name[1:])),
         }
 
 

@@ -127,9 +127,6 @@ class TrialSums:
         """Judged rows with a verdict: both right, ours alone, the recorded alone, neither."""
         self.fields: list[str] = list(stored.get("fields", ()))
 
-    def __bool__(self) -> bool:
-        return bool(self.tasks or self.fields)
-
     def add(self, row: ScoredRow) -> None:
         """Add the next row."""
         judged, right = row.state in JUDGED_STATES, row.state == "same"

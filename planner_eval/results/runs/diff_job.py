@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from planner_eval.base.counts import Counts
+from planner_eval.base.counts import Counts, Highest
 from planner_eval.base.formats import DEFAULT, View, formats_of, shows
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
@@ -66,17 +66,16 @@ class DiffSums(Counts):
     """By side the notations."""
     wholes: Counter[str]
     """Tools whose whole result and an output may be one, and how often; in the order of their first."""
+    width: Highest
+    """The longest id of the rows that are told."""
+    names: KnownNames
 
     def __init__(self, policy: Policy, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data)
         self.policy = policy
-        self.width: int = data["width"] if data else 0
-        """The longest id of the rows that are told."""
         self.effects = Counter[str]()
         """Of pairs that were run: how many come to the same, and how many are known to reach gold's goal."""
         self.named = policy.names_tools
-        self.names = KnownNames()
-        self.names.seen.update((app, tool, name) for app, tool, name in (data["names"] if data else ()))
 
     def add(self, row: Row, *, shown: bool = True) -> None:
         """Add a row, which is told or left out."""
@@ -117,17 +116,6 @@ class DiffSums(Counts):
         return [
             name.removeprefix(f"{role} ") for name in sorted(self.dialects) if name.startswith(f"{role} ")
         ]
-
-    def extend(self, other: DiffSums) -> None:
-        """Add the sums over the rows that come next."""
-        super().extend(other)
-        self.width = max(self.width, other.width)
-        self.names.seen |= other.names.seen
-
-    def data(self) -> JsonObject:
-        """The sums as JSON data."""
-        names = sorted(self.names.seen, key=lambda n: (n[0] or "", n[0] is None, n[1:]))
-        return {**super().data(), "width": self.width, "names": [*map(list, names)]}
 
     @property
     def pairs(self) -> int:
