@@ -348,7 +348,8 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
         "turns": {
             **dict.fromkeys(("unit", "asked"), str),
             **dict.fromkeys(("total", "late", "first"), int),
-            **{name: [int] for name in ("wrong", "follow")},
+            **{name: [int] for name in ("wrong", "follow", "form")},
+            "moved": [str],
         },
         "costs": dict.fromkeys((*COST_NAMES, UNUSABLE), float),
     }
