@@ -330,7 +330,7 @@ class DiffJob:
             **dict.fromkeys(("same", "proved"), bool),
             "pairs": [[int]],
             **{name: [int] for name in ("missing", "extra")},
-            **dict.fromkeys(("edits", "habits", "structure"), JSON),
+            **dict.fromkeys(("turns", "edits", "habits", "structure"), JSON),
         }
 
     def fold(self, data: Any = None) -> DiffSums:
