@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from planner_eval.results.drawing import render, render_many
     from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.page.report import report
-    from planner_eval.results.runs.pairs import Running
+    from planner_eval.results.runs.model import Running
     from planner_eval.results.score import compare, score
     from planner_eval.results.selftest import selftest
 
@@ -74,7 +74,7 @@ _WHERE = {
     "Reading": "reading.settings",
     "Ref": "plan.model",
     "Rule": "comparison.policy.values",
-    "Running": "results.runs.pairs",
+    "Running": "results.runs.model",
     "StructureDiff": "comparison.structure_diff",
     "Trace": "execution.trace",
     "agree": "benchmarks.agree",

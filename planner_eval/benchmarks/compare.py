@@ -28,7 +28,7 @@ from planner_eval.results.compare import System, make_comparison
 from planner_eval.results.contrast import Comparison, system_names
 from planner_eval.results.report import DuplicateRecord, Provenance
 from planner_eval.results.runs.folder import refuse_unlike
-from planner_eval.results.runs.run_file import StoredRun
+from planner_eval.results.runs.model import StoredRun
 from planner_eval.results.score import refuse_seed
 
 # ----------------------------------------------------------------------

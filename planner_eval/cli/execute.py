@@ -51,7 +51,7 @@ from planner_eval.results.runs.execute_job import (
     runs_view,
     unread_lines,
 )
-from planner_eval.results.runs.pairs import UnpairedRecords, is_large
+from planner_eval.results.runs.model import UnpairedRecords, is_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -246,7 +246,7 @@ def _run_together(
     work: Work,
 ) -> Iterator[WorkResult]:
     """Run all plans with the same workers, some of them ahead; what is done when interrupted is told."""
-    from planner_eval.results.runs.pairs import make_change_check
+    from planner_eval.results.runs.model import make_change_check
 
     check = make_change_check(plans, used=[name for _, name in used])
     if record is not None:

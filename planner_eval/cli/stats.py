@@ -25,7 +25,7 @@ from planner_eval.cli.output import (
 )
 from planner_eval.cli.sources import Input, input_options, original_names
 from planner_eval.cli.workers import Work, run_job, stored_work_options
-from planner_eval.results.runs.pairs import UnpairedRecords
+from planner_eval.results.runs.model import UnpairedRecords
 from planner_eval.results.stats import (
     StatsJob,
     StatsSums,

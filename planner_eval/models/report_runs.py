@@ -20,7 +20,7 @@ from planner_eval.reading.settings import Reading
 from planner_eval.results.runs.diff_job import ROW_FORMAT
 from planner_eval.results.runs.folder import changed_input, input_of, inputs_of
 from planner_eval.results.runs.jobs import describe
-from planner_eval.results.runs.run_file import LINES, StoredRun, open_run
+from planner_eval.results.runs.model import LINES, StoredRun, open_run
 from planner_eval.results.runs.stored import StoredLines, lines_of, read_stored_run
 from planner_eval.results.runs.work import digest_of
 

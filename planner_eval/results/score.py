@@ -44,7 +44,7 @@ from planner_eval.reading.parse import Source, is_one_plan, parse, text_as_recor
 from planner_eval.reading.settings import DEFAULT_READING, Reading, check_reading
 from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of
 from planner_eval.results.runs.jobs import ScoreJob
-from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
+from planner_eval.results.runs.model import DEFAULT_RUNNING, Running, check_running, make_change_check
 from planner_eval.results.scored import (
     BREAKDOWN_FIELDS,
     STRUCTURE_KEYS,
@@ -57,7 +57,7 @@ from planner_eval.results.views.report import report_data
 if TYPE_CHECKING:
     from planner_eval.results.compare import System
     from planner_eval.results.contrast import Comparison, Contrast
-    from planner_eval.results.runs.run_file import StoredRun
+    from planner_eval.results.runs.model import StoredRun
 
 
 # What keeps runs, works on them in processes and compares them is imported by the functions that need it:

@@ -18,7 +18,7 @@ from planner_eval.base.tables import Rows, Style
 from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.statistics import FIGURES, Stats, Sums, explain_words, plain_figure, plain_scope
 from planner_eval.plan.statistics import stats as stats_of
-from planner_eval.results.runs.pairs import JSON, Pair, Reiterable
+from planner_eval.results.runs.model import JSON, Pair, Reiterable
 
 if TYPE_CHECKING:
     from planner_eval.plan.model import Plan

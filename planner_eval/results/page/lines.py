@@ -19,7 +19,7 @@ from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files.record import Record
 from planner_eval.results.drawing.scene import value_text
 from planner_eval.results.runs.jobs import Effects, ScoreJob
-from planner_eval.results.runs.pairs import Pair as RecordPair
+from planner_eval.results.runs.model import Pair as RecordPair
 from planner_eval.results.runs.stored import StoredLines
 from planner_eval.results.scored import RowLineWriter, json_encoder, keys_of, mistaken_tools
 from planner_eval.results.totals import Totals

@@ -37,7 +37,7 @@ from planner_eval.results.page.lines import PageJob
 from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
 from planner_eval.results.report import Estimate, Report, report_of
 from planner_eval.results.runs.jobs import Effects, ScoreJob
-from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
+from planner_eval.results.runs.model import DEFAULT_RUNNING, Running, check_running, make_change_check
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import StoredLines
 from planner_eval.results.score import (

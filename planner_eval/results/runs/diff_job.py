@@ -34,7 +34,7 @@ from planner_eval.results.runs.jobs import (
     evaluation_of,
     run_stages,
 )
-from planner_eval.results.runs.pairs import JSON, Pair
+from planner_eval.results.runs.model import JSON, Pair
 from planner_eval.results.views.junit import Case, outcome
 from planner_eval.results.views.rows import explanation, flat_row, row_case, summary_line
 

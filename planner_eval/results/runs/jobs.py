@@ -16,7 +16,7 @@ from planner_eval.comparison.rows import Evaluation, PairReading, Row
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.recorded_runs import recorded_costs, recorded_verdict
 from planner_eval.reading.files.trials import TASK_KEY
-from planner_eval.results.runs.pairs import Pair
+from planner_eval.results.runs.model import Pair
 
 if TYPE_CHECKING:  # comparing needs nothing of scoring
     from planner_eval.plan.model import Plan

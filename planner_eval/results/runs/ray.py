@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import JsonObject
 from planner_eval.reading.files import frameworks
-from planner_eval.results.runs.pairs import Part
+from planner_eval.results.runs.model import Part
 from planner_eval.results.runs.run import ProgressCallback, run_in_workers, worker_error
 from planner_eval.results.runs.work import read_mark
 from planner_eval.results.runs.worker import Task, error_data

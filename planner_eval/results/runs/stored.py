@@ -15,10 +15,12 @@ from typing import Any, BinaryIO, NamedTuple
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import write
 from planner_eval.base.text import JsonObject, to_json
-from planner_eval.results.runs.pairs import JSON, Job, Part
-from planner_eval.results.runs.run_file import (
+from planner_eval.results.runs.model import (
     COLUMNS,
+    JSON,
     STORES,
+    Job,
+    Part,
     StoredRun,
     has_columns,
     is_run,

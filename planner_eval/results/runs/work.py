@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from planner_eval.base.errors import InputError, ParseError, PlanevalError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.record import Record
-from planner_eval.results.runs.pairs import Job, Pair, Pairs, Part
+from planner_eval.results.runs.model import Job, Pair, Pairs, Part
 
 # ----------------------------------------------------------------------
 # Files that take their place when they are whole.
