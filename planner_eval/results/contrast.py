@@ -291,8 +291,20 @@ class Contrast:
 
     @property
     def verdict(self) -> str:
-        """Whether the second is better than the first, in one sentence."""
-        return _verdict(self)
+        """Whether the second system is better than the first, in one sentence.
+
+        It is about ``exact``, or the first figure that there is, and names the others that are sure; where
+        not all was read, it says what that has to do with it, and what is so over what both answered
+        readably.
+        """
+        lines = self.defined
+        if not lines:
+            why = (
+                f"no metric is defined for both, n = {self.n}" if self.n else "no record was scored for both"
+            )
+            return f"{self.names[0]} and {self.names[1]} cannot be compared: {why}"
+        main = next((line for line in lines if line.name == "exact"), lines[0])
+        return f"{_comparison_sentence(self, main, lines)}{_unread_sentence(self, main)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,24 +372,6 @@ _UNREAD_PHRASES = {
     "absent": "missing",
 }
 """What an answer is that holds no readable plan, by its state."""
-
-
-def _verdict(contrast: Contrast) -> str:
-    """Whether the second system is better than the first, in one sentence.
-
-    It is about ``exact``, or the first figure that there is, and names the others that are sure; where not
-    all was read, it says what that has to do with it, and what is so over what both answered readably.
-    """
-    first, second = contrast.names
-    lines = contrast.defined
-    if not contrast.n or not lines:
-        return f"{first} and {second} cannot be compared: " + (
-            f"no metric is defined for both, n = {contrast.n}"
-            if contrast.n
-            else "no record was scored for both"
-        )
-    main = next((line for line in lines if line.name == "exact"), lines[0])
-    return f"{_comparison_sentence(contrast, main, lines)}{_unread_sentence(contrast, main)}"
 
 
 def _comparison_sentence(contrast: Contrast, main: Line, lines: Sequence[Line]) -> str:

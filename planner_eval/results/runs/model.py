@@ -325,6 +325,10 @@ class UnpairedRecords(LazyPairs):
 
 # ----------------------------------------------------------------------
 # What a job wrote, for whoever reads it more than once.
+def ignore(*_told: object) -> None:
+    """Hear what is told of work on pairs, where nobody wants to know."""
+
+
 class Reiterable:
     """What can be gone through again, for it is made anew each time.
 
