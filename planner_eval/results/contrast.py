@@ -298,7 +298,7 @@ class Contrast:
         readably.
         """
         lines = self.defined
-        if not lines:
+        if not self.n or not lines:
             why = (
                 f"no metric is defined for both, n = {self.n}" if self.n else "no record was scored for both"
             )
