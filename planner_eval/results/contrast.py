@@ -49,12 +49,18 @@ def free_names(names: Iterable[str], heads: Collection[str] = HEADS) -> tuple[st
     return tuple(unique)
 
 
-def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
-    """What systems are called: as the user says, else A, B and so on; no two alike.
+def name_systems(systems: Any, names: Sequence[str] | None) -> tuple[list[Any], tuple[str, ...]]:
+    """Systems, and what they are called: as the user says, else A, B and so on; no two alike.
+
+    Args:
+        systems: The systems; a mapping says what they are called.
+        names: What they are called, where that is said.
 
     Raises:
         InputError: there are no two systems, or not as many names.
     """
+    if isinstance(systems, Mapping):
+        names, systems = (tuple(systems) if names is None else names), list(systems.values())
     if not isinstance(systems, (list, tuple)) or len(systems) < 2:
         kind = f"{len(systems)}" if isinstance(systems, (list, tuple)) else f"a {type(systems).__name__}"
         raise InputError(f"the systems are {kind}, expected a list or a mapping of two or more: [a, b, c]")
@@ -63,7 +69,7 @@ def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
         names = letter_names(len(systems))
     if len(names) != len(systems):
         raise InputError(f"there are {len(names)} names for {len(systems)} systems")
-    return free_names(names)
+    return [*systems], free_names(names)
 
 
 def letter_names(count: int) -> list[str]:

@@ -488,18 +488,16 @@ def compare(  # noqa: PLR0913 - the options of a public function
     ('base and tuned have the same scores: n = 1, exact 1',)
     """
     from planner_eval.results.compare import System, make_comparison, signature_of
-    from planner_eval.results.contrast import system_names
+    from planner_eval.results.contrast import name_systems
     from planner_eval.results.runs.stored import read_stored_run
 
     check_reading(reading)
     refuse_seed(seed)
     by = check_breakdown(by, cluster, progress=progress)
     systems = first if gold is None else [first, second]
-    if isinstance(systems, Mapping):
-        names, systems = (tuple(systems) if names is None else names), list(systems.values())
     if gold is None and second is not None:
-        _refuse_plans_for_systems(systems)
-    called = system_names(systems, names)
+        _refuse_plans_for_systems([*systems.values()] if isinstance(systems, Mapping) else systems)
+    systems, called = name_systems(systems, names)
     if gold is None and second is None:
         runs = [read_stored_run(os.fspath(path), "score") for path in systems]
         if not any(run.benchmark for run in runs):

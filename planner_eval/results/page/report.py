@@ -32,7 +32,7 @@ from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.compare import System, make_comparison, signature_of
-from planner_eval.results.contrast import Contrast, system_names
+from planner_eval.results.contrast import Contrast, name_systems
 from planner_eval.results.page.lines import PageJob
 from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
 from planner_eval.results.report import Estimate, Report, report_of
@@ -450,11 +450,9 @@ def _pair_systems(
     if not isinstance(pred, Mapping) and not is_list:
         paired = repair_predictions(pair(pred, gold, reading=reading))
         return [paired], _system_names(names, paired)
-    if isinstance(pred, Mapping):
-        names, pred = (tuple(pred) if names is None else names), list(pred.values())
     if len(pred) > 2:
         raise InputError(f"a page shows one system or two, not {len(pred)}")
-    called = system_names(pred, names)
+    pred, called = name_systems(pred, names)
     if all(isinstance(p, PairedFiles) for p in pred):
         return [repair_predictions(p) for p in pred], called
     right = read_shared_gold(gold, reading)
