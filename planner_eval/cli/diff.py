@@ -221,9 +221,7 @@ def _refuse_idle(result: _Result, pairs: int) -> None:
         raise click.UsageError(f"--patch writes JSON, and {output.file} has another suffix")
 
 
-def _effects_of(
-    tools: Any, initial: str | None, records: Sequence[Record], *, values: bool = False
-) -> Effects:
+def _effects_of(tools: Any, initial: str | None, records: Sequence[Record], *, values: bool) -> Effects:
     """What runs the two plans of a pair, from the state of gold's record, else of the prediction's.
 
     Args:

@@ -330,7 +330,7 @@ class Settings(dict[str, Any]):
         return value
 
 
-def find_settings_file(config: str | None = None) -> str | None:
+def find_settings_file(config: str | None) -> str | None:
     """The settings' file from here; None where there is none.
 
     It is looked for in the current folder and in those above it, up to the one that holds ``.git``; where

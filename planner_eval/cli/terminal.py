@@ -169,7 +169,7 @@ def _set_color(context: click.Context, _option: click.Parameter, when: str) -> N
     context.color = {"always": True, "never": False}.get(when)
 
 
-def is_colored(output: str | None = None) -> bool:
+def is_colored(output: str | None) -> bool:
     """Whether text gets colours: as ``--color`` says, or where it goes to a terminal that wants them.
 
     Args:

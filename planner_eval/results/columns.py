@@ -58,7 +58,7 @@ class Column:
         if cluster is not None:
             self._cluster(cluster)[code] += 1
 
-    def add_all(self, tallies: Sequence[Any], indices: Sequence[int], clusters: Sequence[str] = ()) -> None:
+    def add_all(self, tallies: Sequence[Any], indices: Sequence[int], clusters: Sequence[str]) -> None:
         """Add the next samples.
 
         Args:

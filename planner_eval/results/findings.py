@@ -160,7 +160,7 @@ def _find_root_causes(row: Row, record: Record | None, name: str, *, many: bool)
     return findings
 
 
-def findings_of_case(case: Case, *, level: str = "error") -> Iterator[Finding]:
+def findings_of_case(case: Case, *, level: str) -> Iterator[Finding]:
     """What a test case says where it did not pass, and may not.
 
     Args:
@@ -417,7 +417,7 @@ def _annotation(group: FindingGroup, root: str | None) -> str:
     return f"::{_COMMANDS[first.level]} {listed}::{_escape_data(one_line(message, _MAX_MESSAGE_LENGTH))}"
 
 
-def path_from_root(file: str | None, root: str | None = None) -> str | None:
+def path_from_root(file: str | None, root: str | None) -> str | None:
     """A file's way from the repository's folder, with slashes; as it is where it lies elsewhere.
 
     Args:

@@ -206,13 +206,13 @@ def turned_figures(contrast: Contrast, rest: Contrast) -> dict[str, tuple[str, s
 
 # ----------------------------------------------------------------------
 # In writing.
-def doubt_rows(report: Report, without: WithoutDoubts, names: Sequence[str] = ()) -> list[JsonObject]:
+def doubt_rows(report: Report, without: WithoutDoubts, names: Sequence[str]) -> list[JsonObject]:
     """Each figure, and beside it that without the doubtful records.
 
     Args:
         report: The report of all.
         without: The same without them.
-        names: The metrics that are shown; all when left out.
+        names: The metrics that are shown; all where none are named.
     """
     others = {figure.name: figure for figure in without.rest.figures}
     rows = []

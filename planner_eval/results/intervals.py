@@ -279,7 +279,7 @@ def _stirling_error(number: int) -> float:
 
 
 # ---------------------------------------------------------------- figures that are no yes or no
-def exchange_tests(columns: Mapping[str, Sequence[Unit]], seed: int = 0) -> dict[str, Test]:
+def exchange_tests(columns: Mapping[str, Sequence[Unit]], seed: int) -> dict[str, Test]:
     """The permutation test that exchanges the two systems' counts of single samples, for several figures.
 
     All ways are counted where their sums are few, else some are drawn; of very many samples that differ the

@@ -211,7 +211,7 @@ def scoring_job(  # noqa: PLR0913 - the options of a public function
     metrics: tuple[str, ...],
     policy: Policy,
     by: Sequence[str],
-    cluster: str | None = None,
+    cluster: str | None,
     *,
     kept: bool = False,
     mends: bool = False,
@@ -309,12 +309,12 @@ def _stored_rows(rows: str, count: int, keeps: object = None) -> StoredRows:
     return StoredRows(lambda: read_rows(rows), count, keeps)
 
 
-def read_stored_score(path: str, cluster: str | None = None) -> Report:
+def read_stored_score(path: str, cluster: str | None) -> Report:
     """The report of a run that was scored.
 
     Args:
         path: The run's folder.
-        cluster: In which clusters its samples lie; those that it was scored with when left out.
+        cluster: In which clusters its samples lie; None for those that it was scored with.
 
     Raises:
         InputError: it is no such run, not done, or was not scored with such clusters.
@@ -363,18 +363,18 @@ def compare_stored_runs(
     runs: Sequence[StoredRun],
     names: Sequence[str],
     *,
-    by: Sequence[str] = (),
-    seed: int = 0,
-    cluster: str | None = None,
+    by: Sequence[str],
+    seed: int,
+    cluster: str | None,
 ) -> Comparison:
     """Compare runs that were scored against the same gold plans, each with the first.
 
     Args:
         runs: The runs.
         names: What they are called.
-        by: What to break the differences down by; all that the runs are broken down by when left out.
+        by: What to break the differences down by; nothing for all that the runs are broken down by.
         seed: Where random numbers start.
-        cluster: In which clusters samples lie; those that the runs were scored with when left out.
+        cluster: In which clusters samples lie; None for those that the runs were scored with.
 
     Raises:
         InputError: the runs were not scored alike.

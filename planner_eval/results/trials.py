@@ -422,7 +422,7 @@ def trial_rows(report: TrialReport) -> Rows:
     return rows
 
 
-def trial_blocks(report: TrialReport | None, style: Style, right_text: str = "the same as gold") -> list[str]:
+def trial_blocks(report: TrialReport | None, style: Style, right_text: str) -> list[str]:
     """Trials as blocks of a document; none where there is nothing to report."""
     if report is None:
         return []

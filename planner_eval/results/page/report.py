@@ -340,7 +340,7 @@ def read_system(
     paired: PairedFiles,
     running: Running,
     progress: Progress | None,
-    effects: Effects | None = None,
+    effects: Effects | None,
 ) -> SystemResults:
     """Have the pairs of a system told: here, or in parts by processes.
 

@@ -142,7 +142,7 @@ Effects: TypeAlias = Callable[[Row, Record | None, Record | None], Mapping[str, 
 
 
 def evaluation_of(
-    reading: Mapping[str, Any], policy: Policy, *, gold_named: bool, located: bool = False, mends: bool = True
+    reading: Mapping[str, Any], policy: Policy, *, gold_named: bool, located: bool, mends: bool = True
 ) -> Evaluation:
     """How the pairs of a job become rows.
 

@@ -256,7 +256,7 @@ def write_all_rows(
     chunks: Iterable[Part],
     check: Callable[[], None],
     *,
-    remove: bool = False,
+    remove: bool,
 ) -> None:
     """Write the rows of all parts one after another.
 

@@ -73,7 +73,7 @@ ALL_FIGURES = FigureView()
 """Each figure that exists."""
 
 
-def existing_figures(estimates: Sequence[Estimate], always_shown: Collection[str] = ()) -> list[Estimate]:
+def existing_figures(estimates: Sequence[Estimate], always_shown: Collection[str]) -> list[Estimate]:
     """The figures that exist, and those of `always_shown` that do not."""
     return [figure for figure in estimates if figure.value is not None or figure.name in always_shown]
 
@@ -340,7 +340,7 @@ def _doubt_blocks(
     return [style.join([without.message, style.table(rows)])]
 
 
-def left_out_figures(report: Report, view: FigureView = ALL_FIGURES) -> list[str]:
+def left_out_figures(report: Report, view: FigureView) -> list[str]:
     """Which figures documents leave out, and why, as one line; none where nothing is left out."""
     figures = view.figures(report)
     selected = existing_figures(figures, view.every)
