@@ -54,12 +54,11 @@ if TYPE_CHECKING:
     from planner_eval.reading.parse import convert, parse, read, stats
     from planner_eval.reading.settings import Reading
     from planner_eval.results.causes import attribute
-    from planner_eval.results.compare_systems import compare
     from planner_eval.results.drawing import render, render_many
     from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.page.report import report
-    from planner_eval.results.runs.pairs import Running
-    from planner_eval.results.score import score
+    from planner_eval.results.runs.model import Running
+    from planner_eval.results.score import compare, score
     from planner_eval.results.selftest import selftest
 
 
@@ -75,7 +74,7 @@ _WHERE = {
     "Reading": "reading.settings",
     "Ref": "plan.model",
     "Rule": "comparison.policy.values",
-    "Running": "results.runs.pairs",
+    "Running": "results.runs.model",
     "StructureDiff": "comparison.structure_diff",
     "Trace": "execution.trace",
     "agree": "benchmarks.agree",
@@ -86,7 +85,7 @@ _WHERE = {
     "chart": "models.table",
     "check": "catalogs.check",
     "check_dataset": "curation.check_dataset",
-    "compare": "results.compare_systems",
+    "compare": "results.score",
     "compare_benchmark": "benchmarks.compare",
     "compare_effects": "execution.effects",
     "compare_structure": "comparison.evaluate",

@@ -17,7 +17,7 @@ from planner_eval.reading.files import frameworks
 from planner_eval.reading.files.record import Record
 from planner_eval.results.runs import worker
 from planner_eval.results.runs.folder import Input
-from planner_eval.results.runs.pairs import Pair, Running
+from planner_eval.results.runs.model import Pair, Running
 from planner_eval.results.runs.run import run
 
 

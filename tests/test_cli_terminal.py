@@ -70,7 +70,7 @@ SLOW = text_case("test_cli_terminal-SLOW.txt")
 
 @pytest.mark.parametrize(("argv", "place", "what"), [
     (("diff", PRED, GOLD), "planner_eval.comparison.rows read_answer", "pairs"),
-    (("stats", GOLD), "planner_eval.results.runs.stats_job stats_of", "plans"),
+    (("stats", GOLD), "planner_eval.results.stats stats_of", "plans"),
     *(pytest.param(argv, place, what, marks=pytest.mark.more) for argv, place, what in (
         (("parse", PRED), "planner_eval parse", "plans"),
         (("score", PRED, GOLD), "planner_eval.comparison.rows read_answer", "pairs"),

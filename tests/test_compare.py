@@ -17,10 +17,10 @@ from planner_eval.base.errors import InputError
 from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.rows import NO_ANSWER_STATES
 from planner_eval.results.compare import System, make_comparison
-from planner_eval.results.contrast import Contrast
+from planner_eval.results.contrast import TERMINAL_WIDTH, Contrast
 from planner_eval.results.intervals import holm
 from planner_eval.results.scored import ScoredRow, scored_of
-from planner_eval.results.views.compare import TERMINAL_WIDTH, comparison_view
+from planner_eval.results.views.compare import comparison_view
 from tests.build import jsonl
 from tests.conftest import ROOT, examples, tables, text_case
 from tests.inside import planeval

@@ -8,7 +8,7 @@ import planner_eval as pe
 from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.policy.values import Rule
 from planner_eval.comparison.rows import Evaluation, Row
-from planner_eval.results.pair_sums import DiffSums
+from planner_eval.results.runs.diff_job import DiffSums
 from tests import inside
 from tests.conftest import ROOT, tabled
 from tests.test_cli import planeval

@@ -12,7 +12,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.cli.data_overlap import CRITERIA as OFFERED
+from planner_eval.cli.data import CRITERIA as OFFERED
 from planner_eval.curation.duplicates import CRITERIA
 from planner_eval.plan.canonical import MAX_CLASS_NUMBER, EquivalenceClasses, digest
 from planner_eval.plan.model import Plan

@@ -17,7 +17,7 @@ import pytest
 
 from planner_eval.base.errors import InputError
 from planner_eval.results.runs import run as engine
-from planner_eval.results.runs.pairs import Running
+from planner_eval.results.runs.model import Running
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import read_run, write_run
 from tests.conftest import ROOT, tabled, until

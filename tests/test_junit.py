@@ -20,16 +20,14 @@ import planner_eval as pe
 from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files.record import Record
 from planner_eval.results.findings import (
+    MAX_ANNOTATIONS,
+    MAX_SUMMARY_BYTES,
     Finding,
     GoldFinding,
     finding_of_check,
     finding_of_gold,
-    group_findings,
-)
-from planner_eval.results.views.ci import (
-    MAX_ANNOTATIONS,
-    MAX_SUMMARY_BYTES,
     github_annotations,
+    group_findings,
     path_from_root,
     sarif,
     summary,

@@ -39,7 +39,7 @@ def graph(needs: list[list[int]]) -> nx.DiGraph:
     (r"heappop\(|waiting\[\w+\] -= 1|waits\[\w+\] -= 1|\blow\[\w+\] =", {"plan/graph.py"}),
     ("get_close_matches", {"base/text.py", WORKER[0]}), (r"\] \+ [\"']…[\"']", {"base/text.py", WORKER[1]}),
     (r'(?m)^(?! *>>>).*"(jsonl|csv|md|junit|sarif|svg|png|pdf|mermaid|tex|html|parquet)"', {
-        "base/formats.py", "results/runs/run_file.py", "reading/files/opening.py",
+        "base/formats.py", "results/runs/model.py", "reading/files/opening.py",
         "reading/files/disk_records.py",
     }),
 ], ids=["sorts", "looks for close names", "cuts with an ellipsis", "knows a format's name"])  # fmt: skip
@@ -98,7 +98,7 @@ def test_users_files_are_decoded_by_one_reader() -> None:
         "results/scored.py",
         "results/selftest.py",
         "results/report.py",
-        "results/views/stats.py",
+        "results/stats.py",
     }
     ours |= {
         "reading/files/record_index.py",

@@ -15,15 +15,14 @@ from planner_eval.base.tables import MARKDOWN, TEXT
 from planner_eval.comparison.metrics import DEFAULT_METRICS
 from planner_eval.comparison.metrics import METRICS as ALL_METRICS
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
+from planner_eval.results import findings as ci
 from planner_eval.results.agreement import Verdict, Verdicts, agreement, agreement_view
 from planner_eval.results.causes import attribute
 from planner_eval.results.contrast import Allowance, check_allowance, check_threshold
 from planner_eval.results.findings import digests, findings_of
-from planner_eval.results.pair_sums import DiffSums
-from planner_eval.results.views import ci
+from planner_eval.results.runs.diff_job import PATCH, DiffSums, RowSettings, format_row, rows_of_pairs
 from planner_eval.results.views.compare import comparison_view
 from planner_eval.results.views.report import report_view
-from planner_eval.results.views.rows import PATCH, RowSettings, format_row, rows_of_pairs
 from tests.conftest import ROOT, AsKept, tables
 
 TABLES = tables(__file__)

@@ -26,8 +26,8 @@ from planner_eval.reading.files import trials as labels
 from planner_eval.reading.files.field_choice import has_several_choices
 from planner_eval.reading.files.files import PlanFile, read_path
 from planner_eval.reading.files.record import Record
-from planner_eval.results import causes, compare, contrast, conversations, findings, scored, selftest, trials
-from planner_eval.results.views import ci, rows
+from planner_eval.results import causes, compare, contrast, findings, scored, selftest, totals, trials
+from planner_eval.results.views import rows
 from tests.build import jsonl
 from tests.conftest import tables
 
@@ -92,14 +92,14 @@ def told_of_trials(sums: Any, word: str) -> Any:
 
 
 def told_of_conversations(sums: Any, verdict: str, word: str) -> Any:
-    found = conversations.ConversationSums(sums)
-    rows, lines = conversations.cost_rows(found, verdict), [*conversations.turn_lines(found, word)]
-    return [rows, conversations.cost_lines(found), lines, conversations.conversation_data(found)]
+    found = totals.ConversationSums(sums)
+    rows, lines = totals.cost_rows(found, verdict), [*totals.turn_lines(found, word)]
+    return [rows, totals.cost_lines(found), lines, totals.conversation_data(found)]
 
 
 def summed_costs(*answers: Any) -> Any:
     """Sums over answers: what each cost, whether it is right, and whether its recorded verdict says so."""
-    sums = conversations.ConversationSums()
+    sums = totals.ConversationSums()
     for costs, right, verdict in answers:
         sums.add_costs(costs, right=right, verdict=verdict)
     return sums.data()["costs"]
@@ -186,7 +186,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "findings": findings_of, "counts": counts, "credits": credits_of, "agreement": agreement,
     "trials": told_of_trials, "tasks of trials": tasks_of_trials, "conversations": told_of_conversations,
     "costs": summed_costs, "verdicts": verdicts, "scorers": verdict_of_scorer,
-    "summaries": lambda lengths, size: [*ci.limit_lines(["x" * length for length in lengths], size)],
+    "summaries": lambda lengths, size: [*findings.limit_lines(["x" * length for length in lengths], size)],
     "questions": context.question_text, "fields of questions": question_field, "states": state_of,
     "recorded verdicts": lambda fields: recorded_runs.recorded_verdict(
         Record("p", 0, None, None, fields=fields)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from planner_eval.cli.settings import Settings
+from planner_eval.cli.options import Settings
 from planner_eval.comparison.policy.file import line_of, lines_of
 from tests.inside import planeval
 

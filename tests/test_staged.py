@@ -8,7 +8,7 @@ import pytest
 
 from planner_eval.reading.files.record import Record
 from planner_eval.results.runs.jobs import MAX_BATCH_PAIRS, MAX_BATCH_SIZE, run_stages
-from planner_eval.results.runs.pairs import Pair, Part
+from planner_eval.results.runs.model import Pair, Part
 from planner_eval.results.runs.work import run_part
 
 from .engine_jobs import Echo, Sums

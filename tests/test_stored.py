@@ -34,7 +34,7 @@ from planner_eval.reading.files.record import (
     is_stored,
     refuse_changed,
 )
-from planner_eval.results.runs.pairs import make_change_check
+from planner_eval.results.runs.model import make_change_check
 from tests.conftest import ROOT
 from tests.test_formed import CASES
 

@@ -10,7 +10,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.results.runs.pairs import JSON
+from planner_eval.results.runs.model import JSON
 from planner_eval.results.runs.stored import read_rows, write_rows
 from tests import inside
 from tests.conftest import ROOT, text_case

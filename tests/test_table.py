@@ -23,8 +23,7 @@ from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Reply
 from planner_eval.models.table_sources import RememberingJudge
 from planner_eval.results.runs.stored import read_run, write_run
-from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
-from planner_eval.results.views.table import latex_text, table_view
+from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, latex_text, make_table, table_view
 from tests import inside
 from tests.conftest import ROOT, tabled, tables
 

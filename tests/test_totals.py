@@ -14,22 +14,25 @@ from planner_eval.comparison.metrics import DEFAULT_METRICS
 from planner_eval.comparison.metrics.facts import Counts, Share, Tally
 from planner_eval.comparison.policy.values import NOTHING
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row
+from planner_eval.comparison.turns import TurnComparison
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.columns import Column, exact_sum
-from planner_eval.results.conversations import (
-    CostSum,
-)
 from planner_eval.results.report import UNKNOWN_PROVENANCE, make_report, report_of
 from planner_eval.results.scored import (
     RowLineWriter,
     ScoredRow,
     StoredRows,
     line_of,
+    row_columns,
     row_data,
     row_of,
     scored_of,
 )
-from planner_eval.results.totals import Totals, totals_of
+from planner_eval.results.totals import (
+    CostSum,
+    Totals,
+    totals_of,
+)
 from planner_eval.results.views.report import FigureView, report_view
 from tests.conftest import tables, text_case
 
@@ -179,9 +182,10 @@ def test_a_row_is_the_same_after_its_line(tmp_path: Any) -> None:
     rows = some_rows(Random(7), 200)
     assert [row_of(line_of(row)) for row in rows] == rows
     assert all("\n" not in line_of(row) for row in rows)
+    assert row_columns((), ())["turns"].keys() == TurnComparison("turn", 2).data().keys()
     file = tmp_path / "rows.jsonl"
     file.write_bytes(b"".join(line_of(row).encode("utf-8", "backslashreplace") + b"\n" for row in rows))
-    stored = StoredRows(file, len(rows))
+    stored = StoredRows(lambda: map(json.loads, file.read_bytes().splitlines()), len(rows))
     assert list(stored) == rows
     assert [stored[at] for at in (0, -1, 150)] == [rows[at] for at in (0, -1, 150)]
     ends = ((3, 9), (None, None, -7), (150, 20, -3), (5, 5), (-3, None))

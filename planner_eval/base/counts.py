@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 
 TYPE_CHECKING = False  # typing's own costs start-up
@@ -10,13 +11,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, ClassVar, Self
 
-_KINDS = {"Counter": Counter, "set": set, "list": list, "int": int, "bool": bool}
+    Highest = int
+else:
+
+    class Highest(int):
+        """A number of which the highest counts: it does not add up."""
+
+
+_KINDS = {"Counter": Counter, "set": set, "list": list, "int": int, "bool": bool, "Highest": Highest}
 
 
 class Counts:
     """Counts whose class says by annotations which there are: counters, sets, lists, numbers and flags.
 
-    A list holds each item once, in the order of its first.
+    A list holds each item once, in the order of its first. What is none of these is of a class of its own,
+    made of its data, with ``extend`` and ``data``.
 
     Args:
         data: Counts to go on from, as :meth:`data` gave them.
@@ -33,8 +42,9 @@ class Counts:
     _kinds: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls) -> None:
+        known = vars(sys.modules[cls.__module__]) | _KINDS
         hints = cls.__annotations__.items()
-        cls._kinds = {**cls._kinds, **{name: _KINDS[hint.partition("[")[0]] for name, hint in hints}}
+        cls._kinds = {**cls._kinds, **{name: known[hint.partition("[")[0]] for name, hint in hints}}
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
         stored: Mapping[str, Any] = data or {}
@@ -47,12 +57,15 @@ class Counts:
             own, more = getattr(self, name), getattr(other, name)
             if kind is list:
                 own += [item for item in more if item not in own]
-            elif kind in (Counter, set):
-                own.update(more)
-            else:
+            elif kind in (int, bool):
                 setattr(self, name, kind(own + more))
+            elif kind is Highest:
+                setattr(self, name, max(own, more))
+            else:
+                (own.update if kind in (Counter, set) else own.extend)(more)
 
     def data(self) -> dict[str, Any]:
         """The counts as JSON data."""
         plain: dict[Any, Any] = {Counter: dict, set: sorted}
-        return {name: plain.get(kind, kind)(getattr(self, name)) for name, kind in self._kinds.items()}
+        dump = {name: plain.get(kind, getattr(kind, "data", kind)) for name, kind in self._kinds.items()}
+        return {name: make(getattr(self, name)) for name, make in dump.items()}

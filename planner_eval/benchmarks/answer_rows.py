@@ -20,7 +20,7 @@ from planner_eval.benchmarks.report import SampleScore
 from planner_eval.benchmarks.score import guess_notation
 from planner_eval.benchmarks.scoring import Outcome, Scorer, Stream, make_row
 from planner_eval.reading.files.record import Record, is_lazy
-from planner_eval.results.runs.pairs import LazyPairs, Pair
+from planner_eval.results.runs.model import LazyPairs, Pair
 
 NO_RESULT = 2**32 - 1
 """Stands for what was found out where nothing could be: the sample itself ends the program, or hangs."""

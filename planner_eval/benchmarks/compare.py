@@ -25,12 +25,11 @@ from planner_eval.comparison.rows import unread_state
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results import scored as rows
 from planner_eval.results.compare import System, make_comparison
-from planner_eval.results.contrast import Comparison
+from planner_eval.results.contrast import Comparison, name_systems
 from planner_eval.results.report import DuplicateRecord, Provenance
 from planner_eval.results.runs.folder import refuse_unlike
-from planner_eval.results.runs.run_file import StoredRun
+from planner_eval.results.runs.model import StoredRun
 from planner_eval.results.score import refuse_seed
-from planner_eval.results.system_names import system_names
 
 # ----------------------------------------------------------------------
 # Systems under a benchmark: the figures of single samples, as pairs of systems are compared by them.
@@ -317,9 +316,7 @@ def compare_benchmark(  # noqa: PLR0913 - the options of a public function
     """
     refuse_seed(seed)
     expect_or_none(NAME, cluster=cluster)
-    if isinstance(systems, Mapping):
-        names, systems = (tuple(systems) if names is None else names), list(systems.values())
-    called = system_names(systems, names)
+    systems, called = name_systems(systems, names)
     results = [score_benchmark(s, gold, name, reading=reading, ids=ids, rules=rules) for s in systems]
     files = ["standard input" if os.fspath(system) == "-" else os.fspath(system) for system in systems]
     return _compare_scored(results, files, called, os.fspath(gold), seed=seed, cluster=cluster)

@@ -23,8 +23,7 @@ from planner_eval.comparison.rows import Row
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import Record
-from planner_eval.results.page.lines import Pair, PairLineWriter
-from planner_eval.results.page.packed_edits import MAX_TEXT
+from planner_eval.results.page.lines import MAX_TEXT, Pair, PairLineWriter
 from planner_eval.results.page.page import LineSpool, Packs, page
 from planner_eval.results.page.report import (
     DEFAULT_SETTINGS,

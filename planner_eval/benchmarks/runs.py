@@ -47,9 +47,8 @@ from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Origin, digest_origin
 from planner_eval.reading.settings import Reading
 from planner_eval.results.runs.folder import Input, changed_input, inputs_of
-from planner_eval.results.runs.pairs import Running, make_change_check
+from planner_eval.results.runs.model import Running, StoredRun, make_change_check
 from planner_eval.results.runs.run import run
-from planner_eval.results.runs.run_file import StoredRun
 from planner_eval.results.runs.stored import refuse_damaged, sums_of
 
 

@@ -34,7 +34,7 @@ from planner_eval.reading.settings import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge, Template
-    from planner_eval.results.conversations import ConversationSums
+    from planner_eval.results.totals import ConversationSums
     from planner_eval.results.trials import TrialReport
 
 
@@ -321,7 +321,7 @@ def _trial_blocks(scored: Scored, style: Style) -> Iterator[str]:
     """What all answers to each sample come to, by variant where they differ, and what they cost."""
     if not scored.trials and scored.spent is None:
         return
-    from planner_eval.results.conversations import cost_rows
+    from planner_eval.results.totals import cost_rows
     from planner_eval.results.trials import trial_blocks
 
     blocks = {variant: trial_blocks(report, style, "right") for variant, report in scored.trials.items()}
@@ -486,7 +486,7 @@ def record_rows(scored: Scored) -> Iterator[dict[str, Any]]:
 def _trial_data(scored: Scored) -> dict[str, Any]:
     if not scored.trials and scored.spent is None:
         return {}
-    from planner_eval.results.conversations import conversation_data
+    from planner_eval.results.totals import conversation_data
     from planner_eval.results.trials import trial_data
 
     data = {"trials": {variant: trial_data(report) for variant, report in scored.trials.items()}}

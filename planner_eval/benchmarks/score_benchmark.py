@@ -10,7 +10,7 @@ from planner_eval.base.errors import COUNT, FUNCTION, NAMES, InputError, expect_
 from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules, check_rules
 from planner_eval.benchmarks.score import Scored, score_file
 from planner_eval.reading.settings import DEFAULT_READING, Reading, check_reading
-from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running
+from planner_eval.results.runs.model import DEFAULT_RUNNING, Running, check_running
 
 if TYPE_CHECKING:
     from planner_eval.comparison.evaluate import Progress

@@ -10,7 +10,7 @@ from planner_eval.comparison.turns import TurnComparison
 
 if TYPE_CHECKING:
     from planner_eval.base.tables import Style
-    from planner_eval.results.conversations import ConversationSums
+    from planner_eval.results.totals import ConversationSums
 
 _DIALOG, _OPEN = "dialog", "undecided turn"
 
@@ -49,7 +49,7 @@ def sum_turns(rows: Iterable[SampleScore]) -> ConversationSums:
     >>> sum_turns(rows).first
     {'turn': Counter({2: 1})}
     """
-    from planner_eval.results.conversations import ConversationSums
+    from planner_eval.results.totals import ConversationSums
 
     sums = ConversationSums()
     dialogs: dict[str, list[tuple[int, bool, bool]]] = {}
@@ -77,7 +77,7 @@ def sum_turns(rows: Iterable[SampleScore]) -> ConversationSums:
 
 def turn_block(reports: Mapping[str, Report], style: Style) -> Iterator[str]:
     """What people are told of turns; each line names its variant where the variants differ."""
-    from planner_eval.results.conversations import turn_lines
+    from planner_eval.results.totals import turn_lines
 
     texts = {variant: [*turn_lines(sum_turns(report.rows), "right")] for variant, report in reports.items()}
     same = len({*map(tuple, texts.values())}) == 1
@@ -88,7 +88,7 @@ def turn_block(reports: Mapping[str, Report], style: Style) -> Iterator[str]:
 
 def turn_data(reports: Mapping[str, Report]) -> dict[str, Any]:
     """Turns as JSON data, by variant; nothing where there are none."""
-    from planner_eval.results.conversations import conversation_data
+    from planner_eval.results.totals import conversation_data
 
     data = {variant: conversation_data(sum_turns(report.rows)) for variant, report in reports.items()}
     return {variant: sums["turns"] for variant, sums in data.items() if sums}

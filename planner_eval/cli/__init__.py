@@ -129,7 +129,7 @@ class LazyGroup(click.Group):
 @click.pass_context
 def cli(context: click.Context, config: str | None) -> None:
     """Read, compare, draw, score and run the tool-use plans that language models write."""
-    from planner_eval.cli.settings import Settings
+    from planner_eval.cli.options import Settings
 
     context.default_map = dict.fromkeys(COMMANDS, Settings(config))
 

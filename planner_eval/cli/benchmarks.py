@@ -28,7 +28,6 @@ from planner_eval.cli.options import (
 from planner_eval.cli.output import Output, Threshold, emit, picture_format, picture_option, say_missed
 from planner_eval.cli.terminal import Target
 from planner_eval.cli.workers import PART_OPTIONS, Work
-from planner_eval.results.runs.run_file import open_run
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -476,6 +475,7 @@ def write_scores(
         shown: What a page shows, where the user says more of it than the output.
     """
     from planner_eval.benchmarks.score import score_view
+    from planner_eval.results.runs.model import open_run
 
     failures, matched = output.failures, scored.matched
     limits = [_check_threshold(scored, limit, pred) for limit in output.limits]

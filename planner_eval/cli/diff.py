@@ -10,7 +10,6 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.formats import DEFAULT, LISTING, format_of_suffix, formats_of, shows
-from planner_eval.cli.drawing import DrawingOptions, draw_each, draw_one, drawing_options, write_folder
 from planner_eval.cli.options import (
     Seconds,
     as_command,
@@ -20,7 +19,19 @@ from planner_eval.cli.options import (
     option,
     refuse_idle,
 )
-from planner_eval.cli.output import FINDING_ASPECTS, RESULT_ASPECTS, Output, emit, findings_in, output_options
+from planner_eval.cli.output import (
+    FINDING_ASPECTS,
+    RESULT_ASPECTS,
+    DrawingOptions,
+    Output,
+    draw_each,
+    draw_one,
+    drawing_options,
+    emit,
+    findings_in,
+    output_options,
+    write_folder,
+)
 from planner_eval.cli.pairs import chosen_policy, pair_options, read_sides, work_settings
 from planner_eval.cli.sources import id_option, original_names, refuse_absent, refuse_runs, say_unmet_facts
 from planner_eval.cli.workers import PART_OPTIONS, Work, run_job, stored_work_options
@@ -29,7 +40,7 @@ if TYPE_CHECKING:
     from planner_eval.comparison.evaluate import PairedFiles
     from planner_eval.comparison.rows import PairReading, Row
     from planner_eval.reading.files.record import Record
-    from planner_eval.results.pair_sums import DiffSums
+    from planner_eval.results.runs.diff_job import DiffSums
     from planner_eval.results.runs.jobs import Effects
 
 
@@ -85,8 +96,7 @@ def command(
     Exit code: 0 the same; 1 different or unreadable; 2 usage error; 3 nothing could be compared.
     """
     from planner_eval.comparison.evaluate import refuse_unknown_names
-    from planner_eval.results.runs.diff_job import DiffJob
-    from planner_eval.results.views.rows import PATCH, ROW_FORMAT, RowSettings, rows_of_pairs
+    from planner_eval.results.runs.diff_job import PATCH, ROW_FORMAT, DiffJob, RowSettings, rows_of_pairs
 
     if gold is None:
         refuse_runs(pred)
@@ -211,9 +221,7 @@ def _refuse_idle(result: _Result, pairs: int) -> None:
         raise click.UsageError(f"--patch writes JSON, and {output.file} has another suffix")
 
 
-def _effects_of(
-    tools: Any, initial: str | None, records: Sequence[Record], *, values: bool = False
-) -> Effects:
+def _effects_of(tools: Any, initial: str | None, records: Sequence[Record], *, values: bool) -> Effects:
     """What runs the two plans of a pair, from the state of gold's record, else of the prediction's.
 
     Args:

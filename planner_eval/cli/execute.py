@@ -13,7 +13,6 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import shows
 from planner_eval.base.text import format_count
-from planner_eval.cli.drawing import DrawingOptions, draw_one, drawing_options
 from planner_eval.cli.options import (
     COUNT,
     WHOLE,
@@ -24,7 +23,15 @@ from planner_eval.cli.options import (
     option,
     refuse_idle,
 )
-from planner_eval.cli.output import LIST_ASPECTS, Output, emit, output_options
+from planner_eval.cli.output import (
+    LIST_ASPECTS,
+    DrawingOptions,
+    Output,
+    draw_one,
+    drawing_options,
+    emit,
+    output_options,
+)
 from planner_eval.cli.sources import (
     Input,
     binding_option,
@@ -44,7 +51,7 @@ from planner_eval.results.runs.execute_job import (
     runs_view,
     unread_lines,
 )
-from planner_eval.results.runs.pairs import UnpairedRecords, is_large
+from planner_eval.results.runs.model import UnpairedRecords, is_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -239,7 +246,7 @@ def _run_together(
     work: Work,
 ) -> Iterator[WorkResult]:
     """Run all plans with the same workers, some of them ahead; what is done when interrupted is told."""
-    from planner_eval.results.runs.pairs import make_change_check
+    from planner_eval.results.runs.model import make_change_check
 
     check = make_change_check(plans, used=[name for _, name in used])
     if record is not None:

@@ -34,14 +34,13 @@ from planner_eval.cli.sources import (
     refuse_stdin_twice,
 )
 from planner_eval.cli.terminal import make_counter, say_reading
-from planner_eval.results.runs.run_file import is_run, open_run
 
 if TYPE_CHECKING:
     from planner_eval.cli.workers import Work
     from planner_eval.comparison.evaluate import PairedFiles
     from planner_eval.models.predict.folder import PredictedRun
     from planner_eval.reading.files.files import PlanFile
-    from planner_eval.results.runs.run_file import StoredRun
+    from planner_eval.results.runs.model import StoredRun
     from planner_eval.results.totals import Totals
 
 
@@ -53,7 +52,7 @@ policy_option = option(
     "name, or a TOML file (default: the policy set in planeval.toml or pyproject.toml, else the policy named "
     "default).",
 )
-"""Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.settings`."""
+"""Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.options`."""
 
 
 def chosen_policy(name: str | None) -> pe.Policy:
@@ -184,7 +183,7 @@ def work_settings(work: Work, paired: PairedFiles, folder: str | None = None) ->
         paired: The pairs.
         folder: Where the run is kept.
     """
-    from planner_eval.results.runs.pairs import is_large
+    from planner_eval.results.runs.model import is_large
 
     if work.wanted or folder or is_large(paired.pred, paired.gold):
         return {"running": work.running(folder), "progress": work.progress()}
@@ -336,6 +335,8 @@ def open_systems(
     Raises:
         InputError: some are runs that asked a model, and others not; or the runs were asked other samples.
     """
+    from planner_eval.results.runs.model import is_run, open_run
+
     runs = tuple(open_run(path) for path in named if is_run(path))
     predicted = tuple(_read_predicted(r.path, repeated=repeated) for r in runs if r.kind == "predict")
     if predicted and len(predicted) < len(named):
@@ -411,6 +412,8 @@ def benchmark_of_results(paths: Sequence[str], gold: str | None) -> str | None:
         paths: The answers.
         gold: What the user names as gold: nothing, or the data set of the benchmark; a path decides nothing.
     """
+    from planner_eval.results.runs.model import is_run
+
     if (gold is not None and os.path.exists(gold)) or any(map(is_run, paths)):
         return None
     from planner_eval.benchmarks.benchmark import result_files

@@ -12,16 +12,17 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.text import format_count, printable
-from planner_eval.cli.drawing import (
+from planner_eval.cli.options import as_command, format_condition, infer_option, note, refuse_idle
+from planner_eval.cli.output import (
     DrawingOptions,
     NamedDrawing,
+    Output,
     draw_each,
     drawing_options,
+    output_options,
     say_drawing,
     write_folder,
 )
-from planner_eval.cli.options import as_command, format_condition, infer_option, note, refuse_idle
-from planner_eval.cli.output import Output, output_options
 from planner_eval.cli.sources import Input, id_option, input_options, select_by_id
 from planner_eval.cli.terminal import count_items
 from planner_eval.comparison.turns import may_have_turns

@@ -25,7 +25,6 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.output import is_folder
 from planner_eval.cli.terminal import Target, is_same_file, say_reading
-from planner_eval.results.runs.run_file import is_run, open_run
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
@@ -65,6 +64,8 @@ def refuse_runs(*names: str) -> None:
     Raises:
         InputError: one of the names is such a folder.
     """
+    from planner_eval.results.runs.model import is_run, open_run
+
     for name in filter(is_run, names):
         run = open_run(name)
         kind, operands = run.kind, run.given or ()
@@ -89,7 +90,11 @@ def original_names(output: str | None, *names: str) -> tuple[str, ...]:
         output: The folder, where it is one.
         names: What is named now.
     """
-    operands = open_run(output).given if output is not None and is_folder(output) else None
+    if output is None or not is_folder(output):
+        return names
+    from planner_eval.results.runs.model import open_run
+
+    operands = open_run(output).given
     if not isinstance(operands, list) or len(operands) != len(names):
         return names
     return tuple(was if is_same_file(was, now) else now for was, now in zip(operands, names, strict=True))

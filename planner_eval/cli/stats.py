@@ -12,14 +12,28 @@ import planner_eval as pe
 from planner_eval.base.errors import RenderError
 from planner_eval.base.formats import View, formats_of
 from planner_eval.base.tables import CSV, Style
-from planner_eval.cli.drawing import DrawingOptions, drawing_options
 from planner_eval.cli.options import as_command, infer_option, note, option, refuse_idle
-from planner_eval.cli.output import LIST_ASPECTS, Output, emit, output_options, picture_format, picture_option
+from planner_eval.cli.output import (
+    LIST_ASPECTS,
+    DrawingOptions,
+    Output,
+    drawing_options,
+    emit,
+    output_options,
+    picture_format,
+    picture_option,
+)
 from planner_eval.cli.sources import Input, input_options, original_names
 from planner_eval.cli.workers import Work, run_job, stored_work_options
-from planner_eval.results.runs.pairs import UnpairedRecords
-from planner_eval.results.runs.stats_job import StatsJob, StatsSums, is_unread
-from planner_eval.results.views.stats import glossary_table, plans_view, summary_blocks
+from planner_eval.results.runs.model import UnpairedRecords
+from planner_eval.results.stats import (
+    StatsJob,
+    StatsSums,
+    glossary_table,
+    is_unread,
+    plans_view,
+    summary_blocks,
+)
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
@@ -28,7 +42,7 @@ if TYPE_CHECKING:
     from planner_eval.results.drawing.graphs import ToolGraph
     from planner_eval.results.drawing.scene import Scene
     from planner_eval.results.runs.folder import Input as RunInput
-    from planner_eval.results.runs.stats_job import SourceSums
+    from planner_eval.results.stats import SourceSums
 
 
 # ----------------------------------------------------------------------
@@ -177,7 +191,7 @@ class Pictures:
         for kind, file in self.files.items():
             if kind == "plot":
                 from planner_eval.results.drawing.charts import Chart
-                from planner_eval.results.views.stats import panels
+                from planner_eval.results.stats import panels
 
                 titled = dict(zip(self.titles, summaries, strict=True))
                 emit(Chart(kind, panels(titled)).image(picture_format(file, "plot")), file)

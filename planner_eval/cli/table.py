@@ -90,7 +90,7 @@ def command(
         result_table = pe.table(
             named, gold=gold, rules=rules, by=() if by is None else (by,), layout=layout, **options
         )
-    from planner_eval.results.views.table import table_view
+    from planner_eval.results.table import table_view
 
     output.emit_view(table_view(result_table, intervals=not bare))
     if not result_table.filled:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
     from planner_eval.results.runs.folder import Input
-    from planner_eval.results.runs.pairs import Job, Pair, Pairs
+    from planner_eval.results.runs.model import Job, Pair, Pairs
 
 
 # ----------------------------------------------------------------------
@@ -142,7 +142,7 @@ def run_job(
         more: Gives what else a run tells from others.
         report: Makes the text of the report from the sums.
     """
-    from planner_eval.results.runs.pairs import Reiterable, is_large, make_change_check
+    from planner_eval.results.runs.model import Reiterable, has_columns, is_large, make_change_check
 
     plan_files = [file for _, file in files]
     if not (work.wanted or folder or is_large(*plan_files)):
@@ -151,7 +151,6 @@ def run_job(
         return
     from planner_eval.results.runs.folder import input_of, inputs_of
     from planner_eval.results.runs.run import run
-    from planner_eval.results.runs.run_file import has_columns
 
     run_options: dict[str, Any] = {}
     if folder is not None:
@@ -167,7 +166,7 @@ def run_job(
 
 def _column_lines(rows: str, job: Any) -> Iterator[str]:
     """The lines that were written as columns, without keys that were null."""
-    from planner_eval.results.runs.pairs import JSON
+    from planner_eval.results.runs.model import JSON
     from planner_eval.results.runs.stored import read_rows
 
     texts = {name for name, kind in job.columns().items() if kind is JSON}
@@ -209,7 +208,7 @@ class PlansJob:
 
     def run(self, files: Sequence[PlanFile], work: Work) -> AbstractContextManager[WorkResult]:
         """Do it over all plans of some files, as :func:`run_job`."""
-        from planner_eval.results.runs.pairs import UnpairedRecords
+        from planner_eval.results.runs.model import UnpairedRecords
 
         pairs = UnpairedRecords([file.records for file in files])
         return run_job(self, pairs, work, [("plans", file) for file in files], what="plans")

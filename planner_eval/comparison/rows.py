@@ -178,6 +178,11 @@ class Row(NamedTuple):
         return self.error or STATES[self.state]
 
     @property
+    def differs_when_run(self) -> bool:
+        """Whether plans that are the same come to something else when they are run."""
+        return self.state == "same" and self.effects is not None and self.effects["verdict"] == "different"
+
+    @property
     def in_effect(self) -> str:
         """What the plans come to when they are run, in words; "" where they were not."""
         return f"when run: {self.effects['said']}" if self.effects is not None else ""

@@ -47,7 +47,7 @@ from planner_eval.reading.dialects.finding.answers import is_empty_call_list
 from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.parse import gold_record
-from planner_eval.results.runs.pairs import Running
+from planner_eval.results.runs.model import Running
 from planner_eval.results.runs.run import run
 
 # ----------------------------------------------------------------------

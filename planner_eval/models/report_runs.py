@@ -17,12 +17,12 @@ from planner_eval.models.predict.folder import read_run_answers, run_of_answers,
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import add_file, unshipped_rows
 from planner_eval.reading.settings import Reading
+from planner_eval.results.runs.diff_job import ROW_FORMAT
 from planner_eval.results.runs.folder import changed_input, input_of, inputs_of
 from planner_eval.results.runs.jobs import describe
-from planner_eval.results.runs.run_file import LINES, StoredRun, open_run
+from planner_eval.results.runs.model import LINES, StoredRun, open_run
 from planner_eval.results.runs.stored import StoredLines, lines_of, read_stored_run
 from planner_eval.results.runs.work import digest_of
-from planner_eval.results.views.rows import ROW_FORMAT
 
 DIFF_METRICS = ("exact",)
 """What is counted of a run of diff unless the user names metrics."""

@@ -36,10 +36,10 @@ from planner_eval.models.table_sources import (
 )
 from planner_eval.reading.files.context import SHARED_ANSWERS_LABEL
 from planner_eval.reading.settings import DEFAULT_READING
+from planner_eval.results.contrast import free_names
 from planner_eval.results.drawing.charts import Chart
 from planner_eval.results.report import interval_note, shown_group, sort_values
 from planner_eval.results.score import read_stored_score, refuse_seed, score
-from planner_eval.results.system_names import free_names
 from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
 from planner_eval.results.trials import trial_figure
 
@@ -188,7 +188,7 @@ def table(  # noqa: PLR0913 - the options of a public function
         common: Take only the samples that all runs have.
 
     Returns:
-        The table, with notes that say why figures are missing. :mod:`planner_eval.results.views.table`
+        The table, with notes that say why figures are missing. :mod:`planner_eval.results.table`
         writes it.
 
     Raises:

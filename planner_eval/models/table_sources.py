@@ -31,7 +31,7 @@ from planner_eval.results import scored as rows
 from planner_eval.results.columns import Column as Tallies
 from planner_eval.results.report import figures, no_cluster_error
 from planner_eval.results.runs.folder import refuse_unlike as refuse_unlike_runs
-from planner_eval.results.runs.run_file import StoredRun, open_run
+from planner_eval.results.runs.model import StoredRun, open_run
 from planner_eval.results.runs.stored import read_stored_run, refuse_damaged
 from planner_eval.results.table import MeasuredFigure
 from planner_eval.results.trials import TrialFigure, TrialSums, fill_unanswered, trial_figure

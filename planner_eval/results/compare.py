@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from planner_eval.base.text import format_count
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Share
-from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES
+from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES, STATES
 from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.results.columns import Column
-from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
+from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line, Records
 from planner_eval.results.drawing.scene import Arrow, Box, Scene, name_text
 from planner_eval.results.intervals import differences, holm
 from planner_eval.results.report import (
@@ -29,7 +29,7 @@ from planner_eval.results.report import (
     sort_values,
 )
 from planner_eval.results.scored import ScoredRow
-from planner_eval.results.totals import Records, Totals, count_records, totals_of
+from planner_eval.results.totals import Totals, totals_of
 from planner_eval.results.trials import TaskCount, TrialSums, fill_unanswered, pass_hat_k
 
 # ----------------------------------------------------------------------
@@ -51,15 +51,10 @@ class JoinedSums:
     """
 
     def __init__(self, metrics: Sequence[str], by: Sequence[str], cluster: str | None = None) -> None:
-        self.metrics, self.cluster, self.n = metrics, cluster, 0
-        self.read: PairedColumns = {name: Column() for name in metrics}
-        """Of samples that both systems answered readably."""
-        self.unread: PairedColumns = {name: Column() for name in metrics}
-        """Of the other samples."""
-        self.groups: dict[str, dict[str, PairedColumns]] = {key: {} for key in by}
+        self.read, self.unread = (Totals(metrics, by, cluster=cluster) for _ in range(2))
+        """What both systems counted in samples that both answered readably, and in the others."""
         self.lost: list[str] = []
         self.won: list[str] = []
-        self.both_read = 0
         self.unread_lead = 0
         """Of the others: those that only the second gets right, less those that only the first does."""
         self.states: tuple[Counter[str], ...] = (Counter(), Counter())
@@ -70,15 +65,12 @@ class JoinedSums:
     def add(self, *pair: ScoredRow) -> None:
         """Add the next sample: the first system's row and the second's."""
         first, second = pair
-        self.n += 1
         read = first.state not in NO_ANSWER_STATES and second.state not in NO_ANSWER_STATES
-        self.both_read += read
-        self._count(self.read if read else self.unread, first, second)
-        for key, groups in self.groups.items():
-            if (value := first.keys.get(key)) is not None:
-                if value not in groups:
-                    groups[value] = {name: Column() for name in self.metrics}
-                self._count(groups[value], first, second)
+        totals = self.read if read else self.unread
+        if totals.cluster is not None and first.keys.get(totals.cluster) is None:
+            raise no_cluster_error(totals.cluster, first.id)
+        tallies: Any = {n: (first.tallies.get(n), second.tallies.get(n)) for n in totals.metrics}
+        totals.add(ScoredRow(first.id, first.state, tallies, keys=first.keys))
         if (first.state == "same") != (second.state == "same"):
             (self.lost if first.state == "same" else self.won).append(first.id)
             self.unread_lead += 0 if read else 1 if second.state == "same" else -1
@@ -91,22 +83,14 @@ class JoinedSums:
                 self.mistaken[index].update((gold or NO_CALL, pred or NO_CALL) for gold, pred in row.mistaken)
 
     @property
-    def columns(self) -> PairedColumns:
-        """What was counted of all samples."""
-        if self.both_read == self.n:
+    def totals(self) -> Totals:
+        """What both counted in all samples."""
+        if not self.unread.pairs:
             return self.read
-        columns = {name: Column() for name in self.metrics}
-        for name, column in columns.items():
-            column.extend(self.read[name])
-            column.extend(self.unread[name])
-        return columns
-
-    def _count(self, columns: Mapping[str, Column], first: ScoredRow, second: ScoredRow) -> None:
-        cluster = None if self.cluster is None else first.keys.get(self.cluster)
-        if self.cluster is not None and cluster is None:
-            raise no_cluster_error(self.cluster, first.id)
-        for name, column in columns.items():
-            column.add((first.tallies.get(name), second.tallies.get(name)), cluster)
+        totals = Totals(self.read.metrics, self.read.by, cluster=self.read.cluster)
+        totals.extend(self.read)
+        totals.extend(self.unread)
+        return totals
 
 
 def join_rows(
@@ -237,9 +221,22 @@ class System(NamedTuple):
     tried: bool = True
 
     def count_records(self, judged: Totals) -> Records:
-        """What became of its records."""
-        counts = count_records(judged)._replace(repeated=len(self.about.repeated))
-        return counts if self.tried else counts._replace(repairable=None)
+        """What became of its records, of which these are the sums.
+
+        >>> from planner_eval.results.totals import totals_of
+        >>> System(()).count_records(totals_of([ScoredRow("a", "same"), ScoredRow("b", "cut")], ()))[:7]
+        (2, 1, 0, 1, 1, 0, 1)
+        """
+        states, flags = judged.states, judged.flags
+        return Records(
+            judged.pairs,
+            read=states["same"] + states["different"],
+            repaired=flags["repaired"],
+            strictly_same=flags["strictly_same"],
+            repeated=len(self.about.repeated),
+            repairable=flags["repairable"] if self.tried else None,
+            **{state: states[state] for state in STATES if state != "different"},
+        )
 
 
 def make_comparison(
@@ -294,7 +291,7 @@ def _contrast(
     runs = _of_both(lambda system: system.rows, systems)
     for first_row, second_row in join_rows(*runs, side_totals):
         joined_pairs.add(first_row, second_row)
-    columns = joined_pairs.columns
+    totals = joined_pairs.totals
     first, second = systems
     read = {
         side: s.about.read.get("answers", "") for side, s in zip(("first", "second"), systems, strict=True)
@@ -303,23 +300,23 @@ def _contrast(
         names,
         (first.count_records(side_totals[0]), second.count_records(side_totals[1])),
         _of_both(lambda states: sum(map(states.__getitem__, NO_ANSWER_STATES)), joined_pairs.states),
-        _lines(columns, seed),
-        joined_pairs.n,
+        _lines(totals.columns, seed),
+        totals.pairs,
         tuple(joined_pairs.lost),
         tuple(joined_pairs.won),
         {
             key: {shown_group(value, groups): _lines(groups[value], seed) for value in sort_values(groups)}
-            for key, groups in joined_pairs.groups.items()
+            for key, groups in totals.groups.items()
         },
         _of_both(_sort_by_count, joined_pairs.mistaken),
         runs,
-        f"{origin} | {interval_note(cluster, count_clusters(columns))} | seed={seed}"
-        f"{_unpaired_trials(names, side_totals, joined_pairs.n) if cluster == TASK_KEY else ''}",
+        f"{origin} | {interval_note(cluster, count_clusters(totals.columns))} | seed={seed}"
+        f"{_unpaired_trials(names, side_totals, totals.pairs) if cluster == TASK_KEY else ''}",
         read=read | {"gold": second.about.read.get("gold", "")},
         lacks=first.totals.lacking,
         causes=_of_both(_sort_by_count, joined_pairs.causes),
-        conversations=_of_both(lambda totals: totals.conversations, side_totals),
-        both_read=None if joined_pairs.both_read == joined_pairs.n else _both_read(joined_pairs, seed),
+        conversations=_of_both(lambda side: side.conversations, side_totals),
+        both_read=_both_read(joined_pairs, seed) if joined_pairs.unread.pairs else None,
     )
 
 
@@ -341,8 +338,8 @@ def _of_both(function: Callable[[S], T], pair: Iterable[S]) -> tuple[T, T]:
 
 def _both_read(joined_pairs: JoinedSums, seed: int) -> BothRead:
     return BothRead(
-        joined_pairs.both_read,
-        _lines(joined_pairs.read, seed),
+        joined_pairs.read.pairs,
+        _lines(joined_pairs.read.columns, seed),
         _of_both(_sort_by_count, joined_pairs.causes_read),
         _of_both(lambda states: {s: states[s] for s in NO_ANSWER_STATES if states[s]}, joined_pairs.states),
         joined_pairs.unread_lead,

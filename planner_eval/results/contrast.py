@@ -1,23 +1,189 @@
-"""Two systems compared, or several with the first: figures, tests, and the verdict in one sentence."""
+"""Two systems compared, or several with the first: names, figures, tests, and the verdict in one sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import gap_text, ratio_text
-from planner_eval.base.text import did_you_mean, format_count
+from planner_eval.base.text import JsonObject, did_you_mean, format_count, one_line
 from planner_eval.results.intervals import Difference
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
-from planner_eval.results.totals import Records, unreadable_text
 
 if TYPE_CHECKING:
-    from planner_eval.results.conversations import ConversationSums
+    from planner_eval.results.totals import ConversationSums
     from planner_eval.results.trials import TaskCount
+
+
+HEADS = (
+    "", "metric", "difference", "95 %", "p", "test", "records", "n", "cause", "gold calls", "called",
+    "gold's tool", "predicted tool", "cost",
+    "first wrong turn", "first wrong step",
+    "system",
+)  # fmt: skip
+"""Heads of columns, which no system may be called."""
+TERMINAL_WIDTH = 100
+"""A terminal's width: where names of systems make tables wider they are letters, with a legend."""
+
+
+def free_names(names: Iterable[str], heads: Collection[str] = HEADS) -> tuple[str, ...]:
+    """Names of systems such that no two are equal and none is the head of another column.
+
+    Args:
+        names: What they are called.
+        heads: The heads of what stands beside them; those of compared systems when left out.
+
+    >>> free_names(["m", "m", "p"]), free_names(["m", "p"], heads=["figure"])
+    (('m', 'm (2)', 'system p'), ('m', 'p'))
+    """
+    unique: dict[str, None] = {}
+    for name in names:
+        base = f"system {name}".strip() if name in heads else name
+        candidates = (base if number == 1 else f"{base} ({number})" for number in count(1))
+        unique[next(candidate for candidate in candidates if candidate not in unique)] = None
+    return tuple(unique)
+
+
+def name_systems(systems: Any, names: Sequence[str] | None) -> tuple[list[Any], tuple[str, ...]]:
+    """Systems, and what they are called: as the user says, else A, B and so on; no two alike.
+
+    Args:
+        systems: The systems; a mapping says what they are called.
+        names: What they are called, where that is said.
+
+    Raises:
+        InputError: there are no two systems, or not as many names.
+    """
+    if isinstance(systems, Mapping):
+        names, systems = (tuple(systems) if names is None else names), list(systems.values())
+    if not isinstance(systems, (list, tuple)) or len(systems) < 2:
+        kind = f"{len(systems)}" if isinstance(systems, (list, tuple)) else f"a {type(systems).__name__}"
+        raise InputError(f"the systems are {kind}, expected a list or a mapping of two or more: [a, b, c]")
+    expect_or_none(NAMES, names=names)
+    if names is None:
+        names = letter_names(len(systems))
+    if len(names) != len(systems):
+        raise InputError(f"there are {len(names)} names for {len(systems)} systems")
+    return [*systems], free_names(names)
+
+
+def letter_names(count: int) -> list[str]:
+    """Short names of so many systems: A, B and so on.
+
+    >>> letter_names(27)[-2:]
+    ['Z', 'S27']
+    """
+    return [chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(count)]
+
+
+def letter_legend(names: Sequence[str]) -> str:
+    """Which letter stands for which system, a line each."""
+    letters = letter_names(len(names))
+    return "\n".join(f"{a}: {one_line(name, 90)}" for a, name in zip(letters, names, strict=True))
+
+
+class Records(NamedTuple):
+    """What became of the records of one system.
+
+    Args:
+        records: Pairs of a prediction and a gold plan, and those of which one is missing.
+        read: Predictions that were compared with a gold plan.
+        repaired: Of these, those that were readable only after repair.
+        same: Predictions that mean the same as gold.
+        strictly_same: Of these, those that were readable without repair.
+        unreadable: Predictions that cannot be read; they count as wrong.
+        cut: Answers that were cut off before their end; they count as wrong.
+        refused: Answers that the model, or a filter, refused; they count as wrong.
+        failed: Errors of an API in place of an answer; they count as wrong.
+        absent: Gold plans without a prediction; they count as wrong.
+        gold_unreadable: Gold plans that cannot be read; they do not count.
+        gold_absent: Predictions without a gold plan; they do not count.
+        repeated: Predictions left out because an earlier one has their id.
+        repairable: Of those that strict reading alone refused, those that repair would make readable; None
+            where nobody tried.
+    """
+
+    records: int
+    read: int
+    repaired: int
+    same: int
+    strictly_same: int
+    unreadable: int
+    cut: int
+    refused: int
+    failed: int
+    absent: int
+    gold_unreadable: int
+    gold_absent: int
+    repeated: int = 0
+    repairable: int | None = 0
+
+    @property
+    def judged(self) -> int:
+        """Pairs that figures are made of: those with a readable gold plan."""
+        return self.records - self.gold_unreadable - self.gold_absent
+
+    @property
+    def unreadable_as_written(self) -> int:
+        """Predictions that no strict reading takes, mended or not."""
+        return self.unreadable + self.cut + self.repaired
+
+    @property
+    def unreadable_once_repaired(self) -> int | None:
+        """Predictions that cannot be read even once small faults are mended; None where nobody tried."""
+        return None if self.repairable is None else self.unreadable + self.cut - self.repairable
+
+
+def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
+    """How many predictions of each system cannot be read, as they are written and once they are repaired.
+
+    Args:
+        names: What the systems are called.
+        records: What became of the records of each.
+
+    Returns:
+        One line; "" where all can be read as they are written.
+
+    >>> none = Records(*[0] * 12)
+    >>> one, other = none._replace(records=300, unreadable=12, repaired=207), none._replace(records=300)
+    >>> unreadable_text(["A", "B"], [one, other])
+    'without a readable plan: A 219 of 300 before repair, 12 after; B 0 of 300'
+    """
+    if not any(counts.unreadable_as_written for counts in records):
+        return ""
+    clauses = []
+    for name, counts in zip(names, records, strict=True):
+        written, repaired = counts.unreadable_as_written, counts.unreadable_once_repaired
+        after = "" if repaired is None or not written else f" before repair, {repaired} after"
+        clauses.append(f"{name} {written} of {counts.judged}{after}")
+    return f"without a readable plan: {'; '.join(clauses)}"
+
+
+def record_rows(names: Sequence[str], records: Sequence[Records], **labels: str) -> list[JsonObject]:
+    """The counts of systems, a row a state; those that are rare only where there are some.
+
+    Args:
+        names: What the systems are called.
+        records: What became of the records of each.
+        labels: What some counts are called.
+    """
+    records = [counts._replace(records=counts.records - counts.gold_absent) for counts in records]
+    labels = {"records": "all", "strictly_same": "same without repair", **labels}
+    always = ("records", "read", "repaired", "same", "strictly_same", "unreadable", "absent")
+    return [
+        {
+            "records": labels.get(name, name.replace("_", " ")),
+            **dict(zip(names, counts, strict=True)),
+        }
+        for name, counts in zip(Records._fields, zip(*records, strict=True), strict=True)
+        if name in always or any(counts)
+    ]
+
 
 _MAX_NAMED = 5
 SIGNIFICANCE_LEVEL = 0.05
@@ -131,8 +297,20 @@ class Contrast:
 
     @property
     def verdict(self) -> str:
-        """Whether the second is better than the first, in one sentence."""
-        return _verdict(self)
+        """Whether the second system is better than the first, in one sentence.
+
+        It is about ``exact``, or the first figure that there is, and names the others that are sure; where
+        not all was read, it says what that has to do with it, and what is so over what both answered
+        readably.
+        """
+        lines = self.defined
+        if not self.n or not lines:
+            why = (
+                f"no metric is defined for both, n = {self.n}" if self.n else "no record was scored for both"
+            )
+            return f"{self.names[0]} and {self.names[1]} cannot be compared: {why}"
+        main = next((line for line in lines if line.name == "exact"), lines[0])
+        return f"{_comparison_sentence(self, main, lines)}{_unread_sentence(self, main)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,24 +378,6 @@ _UNREAD_PHRASES = {
     "absent": "missing",
 }
 """What an answer is that holds no readable plan, by its state."""
-
-
-def _verdict(contrast: Contrast) -> str:
-    """Whether the second system is better than the first, in one sentence.
-
-    It is about ``exact``, or the first figure that there is, and names the others that are sure; where not
-    all was read, it says what that has to do with it, and what is so over what both answered readably.
-    """
-    first, second = contrast.names
-    lines = contrast.defined
-    if not contrast.n or not lines:
-        return f"{first} and {second} cannot be compared: " + (
-            f"no metric is defined for both, n = {contrast.n}"
-            if contrast.n
-            else "no record was scored for both"
-        )
-    main = next((line for line in lines if line.name == "exact"), lines[0])
-    return f"{_comparison_sentence(contrast, main, lines)}{_unread_sentence(contrast, main)}"
 
 
 def _comparison_sentence(contrast: Contrast, main: Line, lines: Sequence[Line]) -> str:

@@ -212,7 +212,7 @@ def doubt_rows(report: Report, without: WithoutDoubts, names: Sequence[str]) -> 
     Args:
         report: The report of all.
         without: The same without them.
-        names: The metrics that are shown; all when left out.
+        names: The metrics that are shown; all where none are named.
     """
     others = {figure.name: figure for figure in without.rest.figures}
     rows = []

@@ -1,12 +1,12 @@
-"""Figures over pairs of plans: one pair, the pairs of two files, parts that processes make, and kept runs."""
+"""Figures over pairs of plans: of one pair, of files, of kept runs, and of several systems compared."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import index
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypedDict, Unpack, overload
 
 from planner_eval.base.errors import (
     FLAG,
@@ -19,31 +19,46 @@ from planner_eval.base.errors import (
     expect_or_none,
     instance_of,
 )
+from planner_eval.base.resources import service
 from planner_eval.base.text import to_json
-from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, refuse_empty_lists, report_progress
+from planner_eval.comparison.evaluate import (
+    PairedFiles,
+    Progress,
+    pair,
+    pair_systems,
+    read_shared_gold,
+    refuse_empty_lists,
+    report_progress,
+)
 from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.metrics import score as score_plans
 from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.comparison.metrics.published import describe_counted_tools
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
+from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import reading_notes
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source, is_one_plan, parse, text_as_record
-from planner_eval.reading.settings import DEFAULT_READING, Reading
+from planner_eval.reading.settings import DEFAULT_READING, Reading, check_reading
 from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of
 from planner_eval.results.runs.jobs import ScoreJob
-from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
-from planner_eval.results.runs.run_file import has_columns
-from planner_eval.results.scored import STRUCTURE_KEYS, ScoredRow, StoredRows, row_of_columns
+from planner_eval.results.runs.model import DEFAULT_RUNNING, Running, check_running, make_change_check
+from planner_eval.results.scored import (
+    BREAKDOWN_FIELDS,
+    STRUCTURE_KEYS,
+    ScoredRow,
+    StoredRows,
+)
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.report import report_data
 
 if TYPE_CHECKING:
     from planner_eval.results.compare import System
-    from planner_eval.results.contrast import Comparison
-    from planner_eval.results.runs.run_file import StoredRun
+    from planner_eval.results.contrast import Comparison, Contrast
+    from planner_eval.results.runs.model import StoredRun
+
 
 # What keeps runs, works on them in processes and compares them is imported by the functions that need it:
 # a score of two small files in one process starts a quarter faster without.
@@ -196,7 +211,7 @@ def scoring_job(  # noqa: PLR0913 - the options of a public function
     metrics: tuple[str, ...],
     policy: Policy,
     by: Sequence[str],
-    cluster: str | None = None,
+    cluster: str | None,
     *,
     kept: bool = False,
     mends: bool = False,
@@ -289,19 +304,17 @@ def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
 # Scores that a run's folder keeps.
 def _stored_rows(rows: str, count: int, keeps: object = None) -> StoredRows:
     """The rows of a run, in either store."""
-    if has_columns(rows):
-        from planner_eval.results.runs.stored import read_rows
+    from planner_eval.results.runs.stored import read_rows
 
-        return StoredRows(rows, count, keeps, lambda path: map(row_of_columns, read_rows(os.fspath(path))))
-    return StoredRows(rows, count, keeps)
+    return StoredRows(lambda: read_rows(rows), count, keeps)
 
 
-def read_stored_score(path: str, cluster: str | None = None) -> Report:
+def read_stored_score(path: str, cluster: str | None) -> Report:
     """The report of a run that was scored.
 
     Args:
         path: The run's folder.
-        cluster: In which clusters its samples lie; those that it was scored with when left out.
+        cluster: In which clusters its samples lie; None for those that it was scored with.
 
     Raises:
         InputError: it is no such run, not done, or was not scored with such clusters.
@@ -350,18 +363,18 @@ def compare_stored_runs(
     runs: Sequence[StoredRun],
     names: Sequence[str],
     *,
-    by: Sequence[str] = (),
-    seed: int = 0,
-    cluster: str | None = None,
+    by: Sequence[str],
+    seed: int,
+    cluster: str | None,
 ) -> Comparison:
     """Compare runs that were scored against the same gold plans, each with the first.
 
     Args:
         runs: The runs.
         names: What they are called.
-        by: What to break the differences down by; all that the runs are broken down by when left out.
+        by: What to break the differences down by; nothing for all that the runs are broken down by.
         seed: Where random numbers start.
-        cluster: In which clusters samples lie; those that the runs were scored with when left out.
+        cluster: In which clusters samples lie; None for those that the runs were scored with.
 
     Raises:
         InputError: the runs were not scored alike.
@@ -388,3 +401,147 @@ def compare_stored_runs(
         seed=seed,
         cluster=cluster,
     )
+
+
+Systems: TypeAlias = "Sequence[Source] | Mapping[str, Source]"
+"""Two or more systems' predictions, the first what the others are compared with; of a mapping, by name."""
+
+
+class CompareOptions(TypedDict, total=False):
+    """What :func:`compare` takes beside the systems and gold."""
+
+    reading: Reading
+    policy: AnyPolicy
+    metrics: Iterable[str]
+    by: Sequence[str]
+    cluster: str | None
+    names: Sequence[str] | None
+    seed: int
+    progress: Progress | None
+
+
+@overload
+def compare(
+    first: Source,
+    second: Source,
+    gold: Source,
+    **options: Unpack[CompareOptions],
+) -> Contrast: ...
+
+
+@overload
+def compare(
+    first: Systems,
+    second: Source = ...,
+    **options: Unpack[CompareOptions],
+) -> Comparison: ...
+
+
+def compare(  # noqa: PLR0913 - the options of a public function
+    first: Any,
+    second: Source = None,
+    gold: Source = None,
+    *,
+    reading: Reading = DEFAULT_READING,
+    policy: AnyPolicy = DEFAULT_POLICY,
+    metrics: Iterable[str] = (),
+    by: Sequence[str] = (),
+    cluster: str | None = None,
+    names: Sequence[str] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Contrast | Comparison:
+    """Compare systems' predictions for the same gold plans: paired differences, and how sure they are.
+
+    ``compare(a, b, gold)`` compares two and gives their contrast; ``compare([a, b, c], gold)`` or
+    ``compare({"base": a, "tuned": b}, gold)`` compares each of the others with the first. Of runs that
+    :func:`score` kept in folders ``compare([Path("a"), Path("b")])``, which have been scored.
+
+    Args:
+        first: The one's predictions: the path of a file, what :func:`planner_eval.read` gave, or a list. Or,
+            without a third argument, a list of two or more such systems, or a mapping from their names; of
+            folders of runs without a second.
+        second: The other's predictions; or the gold plans.
+        gold: The gold plans of both.
+        reading: How all are read and paired.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+        metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups, or one name;
+            all but those of other benchmarks when left out.
+        by: What to break the differences down by, as for :func:`score`; when left out by all there is.
+        cluster: What says in which cluster a sample lies, as for :func:`score`.
+        names: What the systems are called; A, B and so on when left out.
+        seed: Where random numbers start.
+        progress: Is told how many pairs of each are done.
+
+    Returns:
+        Of two the contrast: figures, their differences, tests with Holm's correction, and a ``verdict`` in
+        one sentence. Of a list the comparison, which has a contrast for each system but the first.
+
+    Raises:
+        InputError: there is no such metric, file or policy, or no gold record has a field of `by`; or there
+            is only one system.
+
+    >>> found = compare(["f()", "g()"], ["f()", "h()"], ["f()", "g()"], metrics=["exact"])
+    >>> found.n, found.lost, found.won
+    (2, ('2',), ())
+    >>> compare({"base": ["f()"], "tuned": ["f()"]}, ["f()"], metrics=["exact"]).verdicts
+    ('base and tuned have the same scores: n = 1, exact 1',)
+    """
+    from planner_eval.results.compare import System, make_comparison, signature_of
+    from planner_eval.results.contrast import name_systems
+    from planner_eval.results.runs.stored import read_stored_run
+
+    check_reading(reading)
+    refuse_seed(seed)
+    by = check_breakdown(by, cluster, progress=progress)
+    systems = first if gold is None else [first, second]
+    if gold is None and second is not None:
+        _refuse_plans_for_systems([*systems.values()] if isinstance(systems, Mapping) else systems)
+    systems, called = name_systems(systems, names)
+    if gold is None and second is None:
+        runs = [read_stored_run(os.fspath(path), "score") for path in systems]
+        if not any(run.benchmark for run in runs):
+            return compare_stored_runs(runs, called, by=by, seed=seed, cluster=cluster)
+        if by:
+            raise InputError(f"by is {by!r}: a benchmark's metrics have no breakdown")
+        under_benchmark: Comparison = service("benchmark runs compared")(
+            runs, called, seed=seed, cluster=cluster
+        )
+        return under_benchmark
+    right = read_shared_gold(second if gold is None else gold, reading)
+    pairings = [*map(repair_predictions, pair_systems(systems, right, reading))]
+    chosen, names_of_metrics = policy_of(policy), choose_metrics(metrics)
+    keys = by or (*STRUCTURE_KEYS, *BREAKDOWN_FIELDS)
+    cluster = cluster or (TASK_KEY if any(paired.trials for paired in pairings) else None)
+    used_names = KnownNames()
+    scored = []
+    for paired in pairings:
+        job = scoring_job(paired, names_of_metrics, chosen, keys, cluster, mends=True)
+        totals = Totals((), keys)  # the figures are of pairs of samples
+        rows = scored_rows(job, paired, totals, progress)
+        scored.append(System(rows, totals, job.about))
+        used_names.extend(totals.names)
+    used_names.check(chosen)
+    refuse_unknown_keys(by, scored[0].totals)
+    provenance = signature_of(scored, called, chosen.name)
+    comparison = make_comparison(
+        scored, names_of_metrics, names=called, made=provenance, by=keys, seed=seed, cluster=cluster
+    )
+    return comparison if gold is None else comparison.contrasts[0]
+
+
+def _refuse_plans_for_systems(systems: Any) -> None:
+    """Refuse a list of texts of plans where systems are expected: the third argument was forgotten.
+
+    Raises:
+        InputError: says so.
+    """
+    if (
+        isinstance(systems, (list, tuple))
+        and systems
+        and all(isinstance(item, (str, Plan)) for item in systems)
+    ):
+        raise InputError(
+            "gold is missing: two arguments are a list of systems and gold, and these items are plans; "
+            "expected compare(a, b, gold)"
+        )

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import islice
-from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from planner_eval.base.frozen import fast_frozen
@@ -319,12 +318,6 @@ def row_of(line: str | bytes) -> ScoredRow:
     return scored_of(json.loads(line))
 
 
-def read_lines(path: str | PathLike[str]) -> Iterator[ScoredRow]:
-    """The scored pairs of a file, a line each."""
-    with open(path, "rb") as lines:
-        yield from map(row_of, lines)
-
-
 def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = False) -> JsonObject:
     """The types of what stands in a line, by its keys.
 
@@ -356,46 +349,43 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
         "turns": {
             **dict.fromkeys(("unit", "asked"), str),
             **dict.fromkeys(("total", "late", "first"), int),
-            **{name: [int] for name in ("wrong", "follow")},
+            **{name: [int] for name in ("wrong", "follow", "form")},
+            "moved": [str],
         },
         "costs": dict.fromkeys((*COST_NAMES, UNUSABLE), float),
     }
 
 
-def row_of_columns(data: Mapping[str, Any]) -> ScoredRow:
-    """A scored pair as it was, from its columns, where null stands for what is not there."""
-    present: JsonObject = {name: value for name, value in data.items() if value is not None}
-    present["keys"] = {name: value for name, value in present.get("keys", {}).items() if value is not None}
-    if data["state"] not in JUDGED_STATES:
-        present["metrics"] = {}
-    return scored_of(present)
-
-
 def scored_of(data: Mapping[str, Any]) -> ScoredRow:
-    """A scored pair from what :func:`line_of` wrote of it."""
+    """A scored pair from what :func:`line_of` wrote of it; null in columns stands for what is not there."""
     credits, recorded = None, data.get("recorded") or {}
     if data.get("credits") is not None:
         from planner_eval.results.causes import Credits
 
         credits = Credits.of(data["credits"])
+    metrics = data["metrics"] if data["state"] in JUDGED_STATES else {}
     return ScoredRow(
         data["id"],
         data["state"],
-        {name: _tally(numbers) for name, numbers in data["metrics"].items()},
+        {name: _tally(numbers) for name, numbers in metrics.items()},
         tuple(data["codes"]),
         data["reason"],
-        data.get("keys", {}),
+        _present(data.get("keys")),
         data["proved"],
-        mistaken=tuple((gold, pred) for gold, pred in data.get("mistaken", ())),
+        mistaken=tuple((gold, pred) for gold, pred in data.get("mistaken") or ()),
         file=data.get("file"),
         line=data.get("line"),
         credits=credits,
-        **{name: data[name] for name in ROW_FLAGS if name in data},
+        **{name: True for name in ROW_FLAGS if data.get(name)},
         task=data.get("task"),
         verdict=RecordedVerdict(**recorded) if recorded.get("field") is not None else None,
         turns=turns_of(data.get("turns")),
-        costs={name: value for name, value in (data.get("costs") or {}).items() if value is not None},
+        costs=_present(data.get("costs")),
     )
+
+
+def _present(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: value for name, value in (values or {}).items() if value is not None}
 
 
 def _tally(data: Mapping[str, Any] | None) -> Tally | None:
@@ -410,26 +400,19 @@ class StoredRows(Sequence[ScoredRow]):
     """The scored pairs of a run, read from its rows when they are asked for.
 
     Args:
-        path: The file.
+        read: Reads the rows, from the first, as JSON data.
         count: How many there are.
-        keeps: What keeps the file there.
-        read: Reads the file, from its begin.
+        keeps: What keeps their file there.
     """
 
-    def __init__(
-        self,
-        path: str | PathLike[str],
-        count: int,
-        keeps: object = None,
-        read: Callable[[str | PathLike[str]], Iterator[ScoredRow]] = read_lines,
-    ) -> None:
-        self.path, self.size, self.keeps, self.read = path, count, keeps, read
+    def __init__(self, read: Callable[[], Iterator[JsonObject]], count: int, keeps: object = None) -> None:
+        self.read, self.size, self.keeps = read, count, keeps
 
     def __len__(self) -> int:
         return self.size
 
     def __iter__(self) -> Iterator[ScoredRow]:
-        return self.read(self.path)
+        return map(scored_of, self.read())
 
     @overload
     def __getitem__(self, index: int) -> ScoredRow: ...

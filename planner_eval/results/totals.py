@@ -1,24 +1,254 @@
-"""What scored pairs add up to: all that a report says of them, and what was read, in little room."""
+"""What scored pairs add up to: all that a report says of them, turns and costs, and what was read."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import add
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.counts import Counts
+from planner_eval.base.counts import Counts, Highest
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import JsonObject
+from planner_eval.base.ratios import round_ratio
+from planner_eval.base.tables import Rows
+from planner_eval.base.text import JsonObject, format_count
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import JUDGED_STATES, Row
 from planner_eval.plan.model import Plan
+from planner_eval.reading.files.recorded_runs import COST_NAMES, UNUSABLE
 from planner_eval.results.columns import Column, add_rows
-from planner_eval.results.conversations import ConversationSums
 from planner_eval.results.scored import ScoredRow
-from planner_eval.results.trials import TrialSums
+from planner_eval.results.trials import RIGHT_FROM, TrialSums
 
 if TYPE_CHECKING:
+    from planner_eval.comparison.turns import TurnComparison
     from planner_eval.results.causes import CauseSums
+
+
+_MAX_TURNS_SHOWN = 8
+NOWHERE, UNKNOWN = 0, -1
+"""In place of the first wrong turn: none is wrong; one is, and nothing says which."""
+
+KINDS = ("all", "wrong", "follow", "late")
+"""What is counted of turns: all, the wrong ones, those that follow from the first, calls in another one."""
+
+
+class CostSum(NamedTuple):
+    """A cost over judged records.
+
+    Args:
+        records: Those that say it.
+        total: Its sum.
+        right: Those of them that are the same as gold.
+        recorded: Those of them with a recorded verdict.
+        recorded_right: Those that this calls right.
+        recorded_total: The sum over those with a recorded verdict.
+    """
+
+    records: int = 0
+    total: float = 0
+    right: int = 0
+    recorded: int = 0
+    recorded_right: int = 0
+    recorded_total: float = 0
+
+    def plus(self, other: CostSum) -> CostSum:
+        """The sums over the records of both."""
+        return CostSum._make(map(add, self, other))
+
+    @property
+    def mean(self) -> float | None:
+        """Per record."""
+        return self.total / self.records if self.records else None
+
+    @property
+    def per_right(self) -> float | None:
+        """All that was spent, per record that is the same as gold."""
+        return self.total / self.right if self.right else None
+
+    @property
+    def per_recorded_right(self) -> float | None:
+        """All that was spent on records with a recorded verdict, per record that it calls right."""
+        return self.recorded_total / self.recorded_right if self.recorded_right else None
+
+
+class ConversationSums:
+    """Turns and costs of scored rows: sums of neighbouring parts are those of the whole.
+
+    Args:
+        data: Sums over some rows already, as :meth:`data` gives them.
+    """
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        stored: Mapping[str, Any] = data or {}
+        self.costs = {name: CostSum(*numbers) for name, numbers in stored.get("costs", {}).items()}
+        self.first: dict[str, Counter[int]] = {
+            unit: Counter({int(turn): count for turn, count in counts.items()})
+            for unit, counts in stored.get("first", {}).items()
+        }
+        """By unit in how many conversations each turn is the first wrong one."""
+        self.counts: Counter[str] = Counter(stored.get("counts"))
+        """By unit and kind how many turns are wrong, and follow from the first."""
+
+    def __bool__(self) -> bool:
+        return bool(self.costs or self.first)
+
+    def add(self, row: ScoredRow) -> None:
+        """Add the next row."""
+        if row.state not in JUDGED_STATES:
+            return
+        verdict = None if row.verdict is None else row.verdict.value >= RIGHT_FROM
+        self.add_costs(row.costs, right=row.state == "same", verdict=verdict)
+        if row.turns is not None:
+            self.add_turns(row.turns, same=row.state == "same")
+
+    def add_costs(self, costs: Mapping[str, float], *, right: bool, verdict: bool | None = None) -> None:
+        """Add what one answer cost.
+
+        Args:
+            costs: Its costs.
+            right: It is the same as gold.
+            verdict: Whether its recorded verdict calls it right; None without one.
+        """
+        known = verdict is not None
+        for name, value in costs.items():
+            one = CostSum(1, value, right, known, bool(verdict), value if known else 0)
+            self.costs[name] = self.costs.get(name, CostSum()).plus(one)
+
+    def add_turns(self, turns: TurnComparison, *, same: bool, known: bool = True) -> None:
+        """Add the turns of one conversation.
+
+        Args:
+            turns: The turns.
+            same: The conversation is right.
+            known: The first turn that is known to be wrong is the first wrong one.
+        """
+        first = NOWHERE if same else (turns.first if known else None) or UNKNOWN
+        self.first.setdefault(turns.unit, Counter())[first] += 1
+        sizes = turns.total, len(turns.wrong), len(turns.follow), turns.late
+        for kind, count in zip(KINDS, sizes, strict=True):
+            self.counts[f"{turns.unit} {kind}"] += count
+
+    def extend(self, other: ConversationSums) -> None:
+        """Add the sums over the rows that come next."""
+        for name, more in other.costs.items():
+            self.costs[name] = self.costs.get(name, CostSum()).plus(more)
+        for unit, counts in other.first.items():
+            self.first.setdefault(unit, Counter()).update(counts)
+        self.counts.update(other.counts)
+
+    def data(self) -> JsonObject:
+        """The sums as JSON data."""
+        return {
+            "costs": {name: list(sums) for name, sums in self.costs.items()},
+            "first": {
+                unit: {str(turn): count for turn, count in sorted(counts.items())}
+                for unit, counts in self.first.items()
+            },
+            "counts": dict(self.counts),
+        }
+
+    @property
+    def spent(self) -> dict[str, CostSum]:
+        """The costs in their order."""
+        return {name: self.costs[name] for name in COST_NAMES if name in self.costs}
+
+
+# ----------------------------------------------------------------------
+# Turns and costs in writing.
+def cost_rows(sums: ConversationSums, verdict: str = "") -> Rows:
+    """Costs as rows of a table.
+
+    Args:
+        sums: The sums.
+        verdict: The field of recorded verdicts; "" where there is none.
+    """
+    rows = []
+    for name, cost in sums.spent.items():
+        row: JsonObject = {
+            "cost": name.replace("_", " "),
+            "sum": round_cost(cost.total),
+            "per record": round_cost(cost.mean),
+            "per right answer": round_cost(cost.per_right),
+        }
+        if verdict and cost.recorded:
+            row["per recorded right answer"] = round_cost(cost.per_recorded_right)
+        rows.append(row | {"n": cost.records})
+    return rows
+
+
+def round_cost(value: float | None) -> float | None:
+    """A cost as people are shown it."""
+    if value is None or float(value).is_integer():
+        return None if value is None else int(value)
+    return round(value, 1) if value >= 1000 else float(f"{value:.4g}")
+
+
+def cost_lines(sums: ConversationSums) -> list[str]:
+    """What people are told of costs that do not count: at most one sentence."""
+    if (unusable := sums.costs.get(UNUSABLE)) is None:
+        return []
+    records = format_count(unusable.records, "record")
+    return [
+        f"{records} with a recorded cost that is negative, no number or not counted: such costs do not count"
+    ]
+
+
+def turn_lines(sums: ConversationSums, right_text: str = "the same as gold") -> Iterator[str]:
+    """What people are told of turns, a sentence a line.
+
+    Args:
+        sums: The sums.
+        right_text: What the conversations are in which nothing is wrong.
+    """
+    for unit, counts in sums.first.items():
+        total, right = counts.total(), counts[NOWHERE]
+        yield (
+            f"{format_count(total, 'conversation')} of several {unit}s: {right} {right_text} "
+            f"({round_ratio(right / total, 2)})"
+        )
+        wrong = sorted(turn for turn in counts if turn > 0)
+        if wrong:
+            listed = [f"{turn} in {counts[turn]}" for turn in wrong[:_MAX_TURNS_SHOWN]]
+            later = sum(counts[turn] for turn in wrong[_MAX_TURNS_SHOWN:])
+            listed += [f"a later one in {later}"] * (later > 0)
+            listed += [f"not known in {counts[UNKNOWN]}"] * (counts[UNKNOWN] > 0)
+            yield f"first wrong {unit}: {', '.join(listed)}"
+        everything, wrong_turns, follow, late = (sums.counts[f"{unit} {kind}"] for kind in KINDS)
+        clauses = [f"{unit}s: {wrong_turns} of {everything} wrong"] if wrong_turns else []
+        clauses += [f"{follow} of them follow from the first wrong one"] if follow else []
+        clauses += (
+            [f"{format_count(late, 'right call')} made in a different {unit} than in gold"] if late else []
+        )
+        if clauses:
+            yield ", ".join(clauses)
+
+
+def conversation_data(sums: ConversationSums) -> JsonObject:
+    """Turns and costs as JSON data."""
+    data: JsonObject = {}
+    if sums.spent:
+        data["costs"] = {
+            name: {
+                "sum": cost.total, "records": cost.records, "mean": cost.mean, "per_right": cost.per_right,
+                **({"per_recorded_right": cost.per_recorded_right} if cost.recorded else {}),
+            }
+            for name, cost in sums.spent.items()
+        }  # fmt: skip
+    if unusable := sums.costs.get(UNUSABLE):
+        data["unusable_costs"] = unusable.records
+    if sums.first:
+        data["turns"] = {
+            unit: {
+                "conversations": counts.total(),
+                "same": counts[NOWHERE],
+                "first_wrong": {str(turn): count for turn, count in sorted(counts.items()) if turn > 0},
+                "first_wrong_unknown": counts[UNKNOWN],
+                **{kind: sums.counts[f"{unit} {kind}"] for kind in KINDS},
+            }
+            for unit, counts in sums.first.items()
+        }
+    return data
 
 
 GOLD_FEATURES: Mapping[str, Callable[[Plan], bool]] = {
@@ -28,20 +258,6 @@ GOLD_FEATURES: Mapping[str, Callable[[Plan], bool]] = {
     "references": lambda plan: bool(plan.edges),
 }
 """What a gold plan may have that figures count."""
-
-
-class UnjudgedPair(NamedTuple):
-    """The first pair of a state without a gold plan to be judged by.
-
-    Args:
-        id: The pair's id.
-        reason: Why it has none.
-        placed: Whether its line is known, which the reason then says.
-    """
-
-    id: str
-    reason: str
-    placed: bool
 
 
 class Totals(Counts):
@@ -68,6 +284,11 @@ class Totals(Counts):
     """In how many pairs each code is a root cause, however often in one."""
     flags: Counter[str]
     notations: set[str]
+    width: Highest
+    """How wide the ids are of pairs that are not the same."""
+    names: KnownNames
+    trials: TrialSums
+    conversations: ConversationSums
 
     def __init__(
         self,
@@ -90,18 +311,15 @@ class Totals(Counts):
         self._grouped: dict[str, dict[str, dict[str, Column]]] = {key: {} for key in self.by}
         for key, groups in stored.get("groups", {}).items():
             self._grouped[key] = {value: self._columns(columns) for value, columns in groups.items()}
-        self.unjudged = {state: UnjudgedPair(*first) for state, first in stored.get("unjudged", {}).items()}
-        self.width: int = stored.get("width", 0)
+        self.unjudged: dict[str, Sequence[Any]] = dict(stored.get("unjudged", {}))
+        """By state the first pair without a gold plan to be judged by: its id, the reason, and whether it has
+        a line."""
         self.lacks: set[str] = set(stored.get("lacks", GOLD_FEATURES))
-        self.names = KnownNames()
-        self.names.seen.update(tuple(name) for name in stored.get("names", ()))
         self.causes: CauseSums | None = None
         if causes:
             from planner_eval.results import causes as summed
 
             self.causes = summed.CauseSums(stored.get("causes"))
-        self.trials = TrialSums(stored.get("trials"))
-        self.conversations = ConversationSums(stored.get("conversations"))
 
     def _columns(self, data: Mapping[str, Any] | None = None) -> dict[str, Column]:
         return {name: Column() if data is None else Column.of(data[name]) for name in self.metrics}
@@ -192,7 +410,7 @@ class Totals(Counts):
         if self.causes is not None:
             self.causes.add(row.state, row.credits)
         if row.state not in JUDGED_STATES:
-            self.unjudged.setdefault(row.state, UnjudgedPair(row.id, row.reason, row.line is not None))
+            self.unjudged.setdefault(row.state, (row.id, row.reason, row.line is not None))
             return
         self._waiting.append(row.tallies)
         self._clusters += self._cluster_of(row)
@@ -226,15 +444,11 @@ class Totals(Counts):
     def extend(self, other: Totals) -> None:
         """Add the sums over the pairs that come next."""
         super().extend(other)
-        self.width = max(self.width, other.width)
         self.unjudged = {**other.unjudged, **self.unjudged}
         self.alone = other.alone if self.alone is None else self.alone
         self.lacks &= other.lacks
-        self.names.seen |= other.names.seen
         if self.causes is not None and other.causes is not None:
             self.causes.extend(other.causes)
-        self.trials.extend(other.trials)
-        self.conversations.extend(other.conversations)
         _extend(self.columns, other.columns)
         for key, groups in self.groups.items():
             for value, columns in other.groups[key].items():
@@ -262,13 +476,9 @@ class Totals(Counts):
             },
             **super().data(),
             "unjudged": {state: list(first) for state, first in self.unjudged.items()},
-            "width": self.width,
             **({} if self.alone is None else {"alone": self.alone}),
             **({} if self.causes is None else {"causes": self.causes.data()}),
-            **({"trials": self.trials.data()} if self.trials else {}),
-            **({"conversations": self.conversations.data()} if self.conversations else {}),
             "lacks": sorted(self.lacks),
-            "names": sorted(self.names.seen, key=lambda name: (name[0] or "", *name[1:])),
         }
 
 
@@ -293,129 +503,3 @@ def _extend(columns: Mapping[str, Column], more: Mapping[str, Column]) -> None:
 
 def _data(columns: Mapping[str, Column]) -> JsonObject:
     return {name: column.data() for name, column in columns.items()}
-
-
-# ----------------------------------------------------------------------
-# What became of the records of a file of predictions, before any figure: counts that stand first.
-class Records(NamedTuple):
-    """What became of the records of one system.
-
-    Args:
-        records: Pairs of a prediction and a gold plan, and those of which one is missing.
-        read: Predictions that were compared with a gold plan.
-        repaired: Of these, those that were readable only after repair.
-        same: Predictions that mean the same as gold.
-        strictly_same: Of these, those that were readable without repair.
-        unreadable: Predictions that cannot be read; they count as wrong.
-        cut: Answers that were cut off before their end; they count as wrong.
-        refused: Answers that the model, or a filter, refused; they count as wrong.
-        failed: Errors of an API in place of an answer; they count as wrong.
-        absent: Gold plans without a prediction; they count as wrong.
-        gold_unreadable: Gold plans that cannot be read; they do not count.
-        gold_absent: Predictions without a gold plan; they do not count.
-        repeated: Predictions left out because an earlier one has their id.
-        repairable: Of those that strict reading alone refused, those that repair would make readable; None
-            where nobody tried.
-    """
-
-    records: int
-    read: int
-    repaired: int
-    same: int
-    strictly_same: int
-    unreadable: int
-    cut: int
-    refused: int
-    failed: int
-    absent: int
-    gold_unreadable: int
-    gold_absent: int
-    repeated: int = 0
-    repairable: int | None = 0
-
-    @property
-    def judged(self) -> int:
-        """Pairs that figures are made of: those with a readable gold plan."""
-        return self.records - self.gold_unreadable - self.gold_absent
-
-    @property
-    def unreadable_as_written(self) -> int:
-        """Predictions that no strict reading takes, mended or not."""
-        return self.unreadable + self.cut + self.repaired
-
-    @property
-    def unreadable_once_repaired(self) -> int | None:
-        """Predictions that cannot be read even once small faults are mended; None where nobody tried."""
-        return None if self.repairable is None else self.unreadable + self.cut - self.repairable
-
-
-def count_records(totals: Totals) -> Records:
-    """Count what became of the records of one system; of records that were left out nothing is known.
-
-    >>> from planner_eval.results.scored import ScoredRow
-    >>> from planner_eval.results.totals import totals_of
-    >>> count_records(totals_of([ScoredRow("a", "same"), ScoredRow("b", "unreadable")], ()))[:6]
-    (2, 1, 0, 1, 1, 1)
-    """
-    states = totals.states
-    return Records(
-        totals.pairs,
-        states["same"] + states["different"],
-        totals.flags["repaired"],
-        states["same"],
-        totals.flags["strictly_same"],
-        states["unreadable"],
-        states["cut"],
-        states["refused"],
-        states["failed"],
-        states["absent"],
-        states["gold_unreadable"],
-        states["gold_absent"],
-        repairable=totals.flags["repairable"],
-    )
-
-
-def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
-    """How many predictions of each system cannot be read, as they are written and once they are repaired.
-
-    Args:
-        names: What the systems are called.
-        records: What became of the records of each.
-
-    Returns:
-        One line; "" where all can be read as they are written.
-
-    >>> none = Records(*[0] * 12)
-    >>> one, other = none._replace(records=300, unreadable=12, repaired=207), none._replace(records=300)
-    >>> unreadable_text(["A", "B"], [one, other])
-    'without a readable plan: A 219 of 300 before repair, 12 after; B 0 of 300'
-    """
-    if not any(counts.unreadable_as_written for counts in records):
-        return ""
-    clauses = []
-    for name, counts in zip(names, records, strict=True):
-        written, repaired = counts.unreadable_as_written, counts.unreadable_once_repaired
-        after = "" if repaired is None or not written else f" before repair, {repaired} after"
-        clauses.append(f"{name} {written} of {counts.judged}{after}")
-    return f"without a readable plan: {'; '.join(clauses)}"
-
-
-def record_rows(names: Sequence[str], records: Sequence[Records], **labels: str) -> list[JsonObject]:
-    """The counts of systems, a row a state; those that are rare only where there are some.
-
-    Args:
-        names: What the systems are called.
-        records: What became of the records of each.
-        labels: What some counts are called.
-    """
-    records = [counts._replace(records=counts.records - counts.gold_absent) for counts in records]
-    labels = {"records": "all", "strictly_same": "same without repair", **labels}
-    always = ("records", "read", "repaired", "same", "strictly_same", "unreadable", "absent")
-    return [
-        {
-            "records": labels.get(name, name.replace("_", " ")),
-            **dict(zip(names, counts, strict=True)),
-        }
-        for name, counts in zip(Records._fields, zip(*records, strict=True), strict=True)
-        if name in always or any(counts)
-    ]

@@ -127,9 +127,6 @@ class TrialSums:
         """Judged rows with a verdict: both right, ours alone, the recorded alone, neither."""
         self.fields: list[str] = list(stored.get("fields", ()))
 
-    def __bool__(self) -> bool:
-        return bool(self.tasks or self.fields)
-
     def add(self, row: ScoredRow) -> None:
         """Add the next row."""
         judged, right = row.state in JUDGED_STATES, row.state == "same"
@@ -425,7 +422,7 @@ def trial_rows(report: TrialReport) -> Rows:
     return rows
 
 
-def trial_blocks(report: TrialReport | None, style: Style, right_text: str = "the same as gold") -> list[str]:
+def trial_blocks(report: TrialReport | None, style: Style, right_text: str) -> list[str]:
     """Trials as blocks of a document; none where there is nothing to report."""
     if report is None:
         return []

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.named_tuple import NamedTuple
@@ -122,10 +122,14 @@ _CATALOG_HINT = '; tools that these plans do not call are known from a catalog: 
 
 
 class KnownNames:
-    """The tools and arguments of the plans that have gone by."""
+    """The tools and arguments of the plans that have gone by.
 
-    def __init__(self) -> None:
-        self.seen: set[tuple[str | None, str, str]] = set()
+    Args:
+        data: Those of earlier plans, as :meth:`data` gave them.
+    """
+
+    def __init__(self, data: Iterable[Iterable[Any]] = ()) -> None:
+        self.seen: set[tuple[str | None, str, str]] = set(map(tuple, data))
 
     def add(self, plans: Iterable[Plan | None]) -> None:
         """Note the names of some plans."""
@@ -134,6 +138,14 @@ class KnownNames:
                 self.seen.add((call.app, call.name, ""))
                 for name, _ in call.arguments:
                     self.seen.add((call.app, call.name, name))
+
+    def extend(self, other: KnownNames) -> None:
+        """Add the names of plans that come next."""
+        self.seen |= other.seen
+
+    def data(self) -> list[tuple[str | None, str, str]]:
+        """The same as JSON data."""
+        return sorted(self.seen, key=lambda name: (name[0] or "", name[0] is None, *name[1:]))
 
     def check(self, policy: Policy) -> None:
         """Complain about rules of the user's own file that name what neither a plan nor its catalog has.

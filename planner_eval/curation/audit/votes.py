@@ -27,7 +27,7 @@ from planner_eval.reading.files.record import Record, read_answer, read_repaired
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.findings import Confidence, GoldFinding
 from planner_eval.results.runs.folder import changed_input, inputs_of
-from planner_eval.results.runs.run_file import is_run, open_run
+from planner_eval.results.runs.model import is_run, open_run
 from planner_eval.results.runs.stored import read_stored_run
 
 # ----------------------------------------------------------------------

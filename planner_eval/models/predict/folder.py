@@ -47,7 +47,7 @@ from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record, read_plan
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.runs.folder import Input, claim, find_difference, run_data
-from planner_eval.results.runs.run_file import StoredRun, open_run
+from planner_eval.results.runs.model import StoredRun, open_run
 from planner_eval.results.runs.stored import read_stored_run, refuse_damaged, write_run
 
 RUN_KIND = "predict"

@@ -12,7 +12,7 @@ from planner_eval.models.predict.folder import PredictedRun
 from planner_eval.models.predict.run import Rows, read_seconds
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.recorded_runs import recorded_costs
-from planner_eval.results.conversations import ConversationSums
+from planner_eval.results.totals import ConversationSums
 from planner_eval.results.trials import TaskCount, TrialReport, pass_estimates, task_shares
 
 

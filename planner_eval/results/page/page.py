@@ -26,8 +26,7 @@ from planner_eval.plan.model import Plan
 from planner_eval.results.codes import label_meanings
 from planner_eval.results.drawing import Drawable, render
 from planner_eval.results.drawing.scene import visible_text
-from planner_eval.results.page.lines import COLUMNS, IndexEntry
-from planner_eval.results.page.packed_edits import pack_edit, plan_data, short_json
+from planner_eval.results.page.lines import COLUMNS, IndexEntry, pack_edit, plan_data, short_json
 
 # ----------------------------------------------------------------------
 # The page: its template, style and script, a head of figures, and packs of pairs.

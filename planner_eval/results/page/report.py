@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,18 +32,22 @@ from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 from planner_eval.results.compare import System, make_comparison, signature_of
-from planner_eval.results.compare_systems import Systems
-from planner_eval.results.contrast import Contrast
+from planner_eval.results.contrast import Contrast, name_systems
 from planner_eval.results.page.lines import PageJob
 from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
 from planner_eval.results.report import Estimate, Report, report_of
 from planner_eval.results.runs.jobs import Effects, ScoreJob
-from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
+from planner_eval.results.runs.model import DEFAULT_RUNNING, Running, check_running, make_change_check
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import StoredLines
-from planner_eval.results.score import check_breakdown, refuse_unknown_keys, repair_predictions, scoring_job
-from planner_eval.results.scored import BREAKDOWN_FIELDS, StoredRows, row_of
-from planner_eval.results.system_names import system_names
+from planner_eval.results.score import (
+    Systems,
+    check_breakdown,
+    refuse_unknown_keys,
+    repair_predictions,
+    scoring_job,
+)
+from planner_eval.results.scored import BREAKDOWN_FIELDS, StoredRows
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.report import beside_cards
 
@@ -335,7 +340,7 @@ def read_system(
     paired: PairedFiles,
     running: Running,
     progress: Progress | None,
-    effects: Effects | None = None,
+    effects: Effects | None,
 ) -> SystemResults:
     """Have the pairs of a system told: here, or in parts by processes.
 
@@ -429,7 +434,7 @@ def _comparison_data(results: Sequence[SystemResults], names: Sequence[str], pol
 
 def _counted_rows(result: SystemResults) -> StoredRows:
     """What metrics counted in each pair of a system, read when it is asked for."""
-    return StoredRows("", result.totals.pairs, read=lambda _: map(row_of, result.sheaf.counts()))
+    return StoredRows(lambda: map(json.loads, result.sheaf.counts()), result.totals.pairs)
 
 
 def _pair_systems(
@@ -445,11 +450,9 @@ def _pair_systems(
     if not isinstance(pred, Mapping) and not is_list:
         paired = repair_predictions(pair(pred, gold, reading=reading))
         return [paired], _system_names(names, paired)
-    if isinstance(pred, Mapping):
-        names, pred = (tuple(pred) if names is None else names), list(pred.values())
     if len(pred) > 2:
         raise InputError(f"a page shows one system or two, not {len(pred)}")
-    called = system_names(pred, names)
+    pred, called = name_systems(pred, names)
     if all(isinstance(p, PairedFiles) for p in pred):
         return [repair_predictions(p) for p in pred], called
     right = read_shared_gold(gold, reading)

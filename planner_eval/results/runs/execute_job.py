@@ -16,7 +16,7 @@ from planner_eval.base.tables import Rows, json_array
 from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.execution.run import execute, tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
-from planner_eval.results.runs.pairs import JSON, Reiterable
+from planner_eval.results.runs.model import JSON, Reiterable
 
 if TYPE_CHECKING:
     from planner_eval.execution.program import Options
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from planner_eval.execution.trace import Trace
     from planner_eval.reading.files.context import StateSource
     from planner_eval.reading.files.files import PlanFile
-    from planner_eval.results.runs.pairs import Pair
+    from planner_eval.results.runs.model import Pair
 
 
 # ----------------------------------------------------------------------

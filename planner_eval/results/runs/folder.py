@@ -19,8 +19,7 @@ from planner_eval.base.text import JsonObject, to_json
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import unshipped_rows
 from planner_eval.reading.files.record import digest_origin
-from planner_eval.results.runs.pairs import Job, Part
-from planner_eval.results.runs.run_file import LINES, StoredRun
+from planner_eval.results.runs.model import Job, Part, StoredRun
 from planner_eval.results.runs.stored import (
     SCHEMA,
     RowsChanged,
@@ -333,7 +332,7 @@ class Input(NamedTuple):
 
 
 def describe_run(
-    job: Job, inputs: Sequence[Input], pairs: int, deadline: float | None, part: int, store: str = LINES
+    job: Job, inputs: Sequence[Input], pairs: int, deadline: float | None, part: int, store: str
 ) -> StoredRun:
     """What is run, as it comes back from a file; where is not known yet."""
     options = json.loads(json.dumps(job.options()))

@@ -16,7 +16,7 @@ from planner_eval.comparison.rows import Evaluation, PairReading, Row
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.recorded_runs import recorded_costs, recorded_verdict
 from planner_eval.reading.files.trials import TASK_KEY
-from planner_eval.results.runs.pairs import Pair
+from planner_eval.results.runs.model import Pair, ignore
 
 if TYPE_CHECKING:  # comparing needs nothing of scoring
     from planner_eval.plan.model import Plan
@@ -51,7 +51,7 @@ def run_stages(
     ['0', '1']
     """
     first: int = getattr(pairs, "first", 0)
-    revisit: Callable[[int], None] = getattr(pairs, "again", _ignore_number)
+    revisit: Callable[[int], None] = getattr(pairs, "again", ignore)
     batch: list[Any] = []
     size = 0
     for number, pair in enumerate(pairs, first):
@@ -73,10 +73,6 @@ def _run_batch(
     for offset, item in enumerate(batch):
         revisit(first + offset)
         yield item
-
-
-def _ignore_number(_number: int) -> None:
-    """Nobody wants to know which pair is worked on."""
 
 
 def _pair_size(pair: Pair) -> int:
@@ -146,7 +142,7 @@ Effects: TypeAlias = Callable[[Row, PairReading], Mapping[str, Any]]
 
 
 def evaluation_of(
-    reading: Mapping[str, Any], policy: Policy, *, gold_named: bool, located: bool = False, mends: bool = True
+    reading: Mapping[str, Any], policy: Policy, *, gold_named: bool, located: bool, mends: bool = True
 ) -> Evaluation:
     """How the pairs of a job become rows.
 

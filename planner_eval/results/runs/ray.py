@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import JsonObject
 from planner_eval.reading.files import frameworks
-from planner_eval.results.runs.pairs import Part
+from planner_eval.results.runs.model import Part, ignore
 from planner_eval.results.runs.run import ProgressCallback, run_in_workers, worker_error
 from planner_eval.results.runs.work import read_mark
 from planner_eval.results.runs.worker import Task, error_data
@@ -168,12 +168,8 @@ def run_parts(task: tuple[Any, ...], chunks: Sequence[Part], deadline: float | N
     frameworks.add_rows(what.notations)
     try:
         left = [chunk for chunk in map(Part._make, chunks) if read_mark(what.folder, chunk) is None]
-        run_in_workers(what, left, jobs=1, deadline=deadline, tell=_ignore_progress)
+        run_in_workers(what, left, jobs=1, deadline=deadline, tell=ignore)
         marks = [read_mark(what.folder, chunk) for chunk in map(Part._make, chunks)]
     except Exception as error:
         return error_data(error)
     return {"failed": sum(mark.failed for mark in marks if mark)}
-
-
-def _ignore_progress(_done: int, _failed: int) -> None:
-    """Nobody listens."""

@@ -22,7 +22,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.text import JsonObject, format_seconds
 from planner_eval.reading.files import frameworks
 from planner_eval.results.runs.folder import Input, RunFolder, describe_run
-from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Job, Pairs, Part, Running
+from planner_eval.results.runs.model import DEFAULT_RUNNING, Job, Pairs, Part, Running
 from planner_eval.results.runs.stored import refuse_store
 from planner_eval.results.runs.work import BrokenPair, mark_file, run_part, split_pairs, unusable_folder_error
 from planner_eval.results.runs.worker import (

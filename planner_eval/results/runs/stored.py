@@ -15,8 +15,18 @@ from typing import Any, BinaryIO, NamedTuple
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import write
 from planner_eval.base.text import JsonObject, to_json
-from planner_eval.results.runs.pairs import JSON, Job, Part
-from planner_eval.results.runs.run_file import COLUMNS, STORES, StoredRun, is_run, run_file, run_of
+from planner_eval.results.runs.model import (
+    COLUMNS,
+    JSON,
+    STORES,
+    Job,
+    Part,
+    StoredRun,
+    has_columns,
+    is_run,
+    run_file,
+    run_of,
+)
 from planner_eval.results.runs.work import (
     Mark,
     digest_of,
@@ -149,11 +159,15 @@ def write_rows(lines: Iterable[bytes], columns: Mapping[str, Any], out: BinaryIO
 
 
 def read_rows(path: str) -> Iterator[JsonObject]:
-    """The rows of a file as data; a number without a fraction is an int.
+    """The rows of a file in either store as data; of columns a number without a fraction is an int.
 
     Raises:
-        InputError: the file cannot be read.
+        InputError: a file of columns cannot be read.
     """
+    if not has_columns(path):
+        with open(path, "rb") as lines:
+            yield from map(json.loads, lines)
+        return
     import pyarrow
     import pyarrow.parquet
 
@@ -242,7 +256,7 @@ def write_all_rows(
     chunks: Iterable[Part],
     check: Callable[[], None],
     *,
-    remove: bool = False,
+    remove: bool,
 ) -> None:
     """Write the rows of all parts one after another.
 

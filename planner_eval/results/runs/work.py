@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from planner_eval.base.errors import InputError, ParseError, PlanevalError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.record import Record
-from planner_eval.results.runs.pairs import Job, Pair, Pairs, Part
+from planner_eval.results.runs.model import Job, Pair, Pairs, Part, ignore
 
 # ----------------------------------------------------------------------
 # Files that take their place when they are whole.
@@ -160,7 +160,7 @@ def run_part(
     """
     left_out = {number: why for number, why in (broken or {}).items() if chunk.first <= number < chunk.end}
     name, mark_name = rows_file(folder, chunk), mark_file(folder, chunk)
-    lines, sums = _work_rows(job, pairs, chunk, left_out, watch or _ignore_pair)
+    lines, sums = _work_rows(job, pairs, chunk, left_out, watch or ignore)
     text = json.dumps(sums.data(), separators=(",", ":")).encode()
     digest = blake2b(digest_size=16)
     for line in lines:
@@ -276,10 +276,6 @@ class _PairFeed:
         """Be told that the job works once more on a pair that it was given."""
         self.number = number
         self.watch(number)
-
-
-def _ignore_pair(_number: int) -> None:
-    """Nobody wants to know which pair begins."""
 
 
 def _is_fatal(error: Exception) -> bool:

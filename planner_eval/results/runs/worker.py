@@ -19,7 +19,7 @@ from planner_eval.base.errors import PlanevalError
 from planner_eval.base.text import JsonObject
 from planner_eval.execution.sandbox.lockdown import die_with_parent
 from planner_eval.reading.files import frameworks
-from planner_eval.results.runs.pairs import Job, Pairs, Part
+from planner_eval.results.runs.model import Job, Pairs, Part
 from planner_eval.results.runs.work import BrokenPair, run_part
 
 _START_CODE = """\

@@ -14,8 +14,20 @@ from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.metrics import matched_calls_note
 from planner_eval.reading.files.recorded_runs import COST_NAMES
 from planner_eval.results.compare import cause_counts, mistaken_counts
-from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
-from planner_eval.results.conversations import (
+from planner_eval.results.contrast import (
+    HEADS,
+    TERMINAL_WIDTH,
+    BothRead,
+    Comparison,
+    Contrast,
+    Line,
+    letter_legend,
+    letter_names,
+    record_rows,
+)
+from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_sentences
+from planner_eval.results.report import Estimate
+from planner_eval.results.totals import (
     NOWHERE,
     UNKNOWN,
     CostSum,
@@ -23,10 +35,6 @@ from planner_eval.results.conversations import (
     cost_lines,
     round_cost,
 )
-from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_sentences
-from planner_eval.results.report import Estimate
-from planner_eval.results.system_names import HEADS, letter_legend, letter_names
-from planner_eval.results.totals import record_rows
 from planner_eval.results.views.junit import Case
 from planner_eval.results.views.report import left_out_lines, round_value
 
@@ -201,10 +209,6 @@ def mistaken_rows(comparison: Comparison, names: Sequence[str]) -> Rows:
 
 def _probability(p: float) -> str:
     return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
-
-
-TERMINAL_WIDTH = 100
-"""A terminal's width: where names of systems make tables wider they are letters, with a legend."""
 
 
 def comparison_view(

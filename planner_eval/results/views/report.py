@@ -17,15 +17,15 @@ from planner_eval.comparison.metrics import METRICS, matched_calls_note
 from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES, causes_head
 from planner_eval.plan.statistics import plain_scope
-from planner_eval.results.conversations import (
+from planner_eval.results.intervals import span_text
+from planner_eval.results.report import Estimate, Report
+from planner_eval.results.scored import ScoredRow, row_data, tally_data
+from planner_eval.results.totals import (
     conversation_data,
     cost_lines,
     cost_rows,
     turn_lines,
 )
-from planner_eval.results.intervals import span_text
-from planner_eval.results.report import Estimate, Report
-from planner_eval.results.scored import ScoredRow, row_data, tally_data
 from planner_eval.results.trials import trial_data, trial_lines, trial_rows
 from planner_eval.results.views.junit import Case, outcome
 
@@ -73,7 +73,7 @@ ALL_FIGURES = FigureView()
 """Each figure that exists."""
 
 
-def existing_figures(estimates: Sequence[Estimate], always_shown: Collection[str] = ()) -> list[Estimate]:
+def existing_figures(estimates: Sequence[Estimate], always_shown: Collection[str]) -> list[Estimate]:
     """The figures that exist, and those of `always_shown` that do not."""
     return [figure for figure in estimates if figure.value is not None or figure.name in always_shown]
 
@@ -340,7 +340,7 @@ def _doubt_blocks(
     return [style.join([without.message, style.table(rows)])]
 
 
-def left_out_figures(report: Report, view: FigureView = ALL_FIGURES) -> list[str]:
+def left_out_figures(report: Report, view: FigureView) -> list[str]:
     """Which figures documents leave out, and why, as one line; none where nothing is left out."""
     figures = view.figures(report)
     selected = existing_figures(figures, view.every)

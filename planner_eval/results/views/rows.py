@@ -1,17 +1,12 @@
-"""Compared pairs in writing: one in full, or many row by row."""
+"""Compared pairs in writing: one in full, on one line, as a row of a table or as a test case."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, groupby
-from typing import Any
+from collections.abc import Mapping
+from itertools import groupby
 
-from planner_eval.base.formats import DEFAULT, View, formats_of, shows
-from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.tables import Style, json_array
-from planner_eval.base.text import JsonObject, encodable, join_pieces, one_line, printable, to_json
+from planner_eval.base.text import JsonObject, one_line, printable
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred, is_conversation, is_lookup
 from planner_eval.comparison.explanation.edits import Edit, Place
@@ -25,11 +20,10 @@ from planner_eval.comparison.explanation.names import (
     format_list,
 )
 from planner_eval.comparison.matching.order import find_other_order
-from planner_eval.comparison.rows import Row, Spans, causes_head, row_data, structure_lines
+from planner_eval.comparison.rows import Row, Spans, causes_head, structure_lines
 from planner_eval.comparison.turns import TurnComparison, first_wrong_text, late_text, turns_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record
-from planner_eval.results.pair_sums import DiffSums, has_different_effects
 from planner_eval.results.views.junit import Case, outcome
 
 # ----------------------------------------------------------------------
@@ -349,7 +343,7 @@ def row_case(row: Row, record: Record | None) -> Case:
         return test_case._replace(
             message=f"{row.state.replace('_', ' ')}: {message.splitlines()[0]}", text=message
         )
-    if has_different_effects(row):
+    if row.differs_when_run:
         return test_case._replace(
             outcome="failure", code="effect", message=row.in_effect, text=explanation(row)
         )
@@ -358,104 +352,3 @@ def row_case(row: Row, record: Record | None) -> Case:
     return test_case._replace(
         code=row.diff.roots[0].code, message=summary_line(row), text=explanation(row, each=True)
     )
-
-
-# ----------------------------------------------------------------------
-# Many compared pairs in writing, row by row, or their repairs.
-PATCH, ROW_FORMAT = "patch", formats_of("records")[0]
-"""The form of repairs, which ``planeval convert --patch`` takes; the format of a run's own rows."""
-
-_MAX_LINE_LENGTH = 200
-"""The longest line that is told of one of many pairs."""
-
-
-class RowSettings(NamedTuple):
-    """How compared pairs are told.
-
-    Args:
-        form: A format, or :data:`PATCH`; "" tells nothing.
-        many: False for one pair, which is told in full instead of on one line.
-        places: Tell line and column of each edit of one pair as well.
-        structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
-        each: Tell all edits of one pair, each on a line.
-    """
-
-    form: str = DEFAULT
-    many: bool = True
-    places: bool = False
-    structure: bool = False
-    each: bool = False
-
-    @property
-    def written(self) -> str:
-        """The format in which all pairs are written: of repairs one is data, and many have a line each."""
-        return self.form if self.form != PATCH else ROW_FORMAT if self.many else formats_of("data")[0]
-
-
-def format_row(row: Row, record: Record | None, settings: RowSettings) -> str:
-    """What is told of one pair, as a line of JSON; :func:`rows_of_pairs` puts them together.
-
-    Args:
-        row: What became of the pair.
-        record: The record that it is about, for JUnit.
-        settings: How it is told.
-    """
-    form, many = settings.written, settings.many
-    if not form:
-        return ""
-    if shows(form, "records"):
-        return to_json(_data(row, settings))
-    if shows(form, "plain") and many:  # no more of either is shown
-        return to_json([row.id[: _MAX_LINE_LENGTH + 1], printable(summary_line(row)[: _MAX_LINE_LENGTH + 1])])
-    if shows(form, "cases"):
-        return to_json(row_case(row, record))
-    if shows(form, "findings", "annotations"):
-        from planner_eval.results.findings import findings_of
-
-        return to_json(findings_of(row, record, many=many))
-    if shows(form, "data"):
-        return to_json(encodable(to_json(_data(row, settings), 1)))
-    if not shows(form, "plain"):
-        return encodable(to_json(flat_row(row)))
-    places, structure, each = settings.places, settings.structure, settings.each
-    return to_json(encodable(explanation(row, places=places, structure=structure, named=True, each=each)))
-
-
-def rows_of_pairs(lines: Iterable[str], settings: RowSettings, sums: DiffSums) -> View:
-    """What all pairs show in the format that they are told in, or as repairs.
-
-    Args:
-        lines: What :func:`format_row` gave of each pair; "" of one that is left out.
-        settings: How they are told.
-        sums: The sums over all of them.
-    """
-    lines, many = filter(None, lines), settings.many
-    rows: Iterator[Any] = map(json.loads, lines)
-
-    def document(style: Style) -> Iterable[str]:
-        if style.markup:
-            return style.pieces(rows)
-        if not many:
-            return join_pieces(rows)
-        width = min(sums.width, _MAX_LINE_LENGTH + 1)
-        short_lines = (one_line(f"{id.ljust(width)}  {short}", _MAX_LINE_LENGTH) + "\n" for id, short in rows)
-        return chain(short_lines, [sums.said])
-
-    return View(
-        document,
-        data=lambda: json_array(rows) if many or (sums.pairs != 1 and settings.form != PATCH) else rows,
-        records=lambda: lines,
-        table=lambda: rows,
-        cases=lambda: (map(Case._make, rows), sums.outcomes),
-    )
-
-
-def _data(row: Row, settings: RowSettings) -> JsonObject:
-    if settings.form != PATCH:
-        return row_data(row, structure=settings.structure)
-    from planner_eval.comparison.patch import make_patch
-
-    head = {"id": row.id} if settings.many else {}
-    if row.diff is None:
-        return {**head, "state": row.state, "error": row.reason.split("\n")[0]}
-    return head | make_patch(row.diff)
