@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from planner_eval.comparison.explanation.lines import habits_data
 from planner_eval.comparison.explanation.names import calls_name
 from planner_eval.comparison.gold_alternatives import Gold, gold_warnings, read_gold
 from planner_eval.comparison.matching.align import Alignment, Matching
+from planner_eval.comparison.matching.likeness import Tool, normalise_spelling
 from planner_eval.comparison.matching.pairing import Pairing, PlanCalls
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, intern_policy
 from planner_eval.comparison.structure_figures import figures_data, structure_figures
@@ -142,6 +144,18 @@ def causes_head(codes: Sequence[str]) -> str:
     return f"{named}{'; the first' * (len(codes) > 1)}: " if codes else ""
 
 
+class Pieces(NamedTuple):
+    """What can be recognised of a text that is no plan.
+
+    Args:
+        plan: The calls that can be read each by itself.
+        tools: The tools of gold that the text names.
+    """
+
+    plan: Plan
+    tools: tuple[str, ...]
+
+
 class Row(NamedTuple):
     """What became of one pair of records.
 
@@ -155,6 +169,7 @@ class Row(NamedTuple):
         fields: The other fields of the gold record.
         mended: What repair would make of a prediction that strict reading refused; of one that was cut off,
             the calls before the cut.
+        pieces: What can be recognised of a prediction that repair cannot mend either.
         effects: What the two plans come to when they are run, as JSON data, where they were.
         turns: What differs turn by turn, of a conversation of several turns.
     """
@@ -167,6 +182,7 @@ class Row(NamedTuple):
     error: str | None = None
     fields: Mapping[str, Any] = {}
     mended: Plan | None = None
+    pieces: Pieces | None = None
     effects: Mapping[str, Any] | None = None
     turns: TurnComparison | None = None
 
@@ -258,6 +274,8 @@ class Evaluation(NamedTuple):
                 else read_repaired_plan(pred, pred_reading.error, **how)
             )
             row = row._replace(mended=cut_plan if self.repair else repaired)
+            if row.mended is None and row.gold is not None and pred_reading.error is not None:
+                row = row._replace(pieces=_recognise_pieces(pred_reading.error, row.gold))
         if row.diff is not None and row.pred is not None and row.gold is not None:
             plans = row.pred, row.gold
             joined = any(record is not None and type(record.source) is JoinedTurns for record in (pred, gold))
@@ -266,6 +284,19 @@ class Evaluation(NamedTuple):
 
                 row = row._replace(turns=compare_turns(row.diff, plans, (pred, gold)))
         return _locate_row(row) if self.located and row.diff is not None and row.diff.edits else row
+
+
+def _recognise_pieces(error: ParseError, gold: Plan) -> Pieces:
+    """What can be recognised of a text that is no plan."""
+    from planner_eval.reading.recognisable import recognise_calls
+
+    words = {normalise_spelling(Tool(None, word)) for word in _TOOL_NAME.findall(f"{error.reason}\n{error.text}")}
+    tools = dict.fromkeys(call.tool for call in gold.calls)
+    named = tuple(tool for tool in tools if normalise_spelling(Tool(None, tool)) in words)
+    return Pieces(recognise_calls(error.text), named)
+
+
+_TOOL_NAME = re.compile(r"[\w.-]++")
 
 
 def _is_same_text(pred: Record | None, gold: Record | None, plan: Plan | None) -> bool:

@@ -25,12 +25,12 @@ from planner_eval.comparison.explanation.edits import (
     Draft,
     Edit,
     Place,
+    ValueData,
     find_form_difference,
     name_type_difference,
     name_writing_difference,
 )
 from planner_eval.comparison.explanation.names import compute_results, is_computed
-from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Call, Plan, Ref, Value
@@ -64,9 +64,10 @@ def order_by_cause(
     )
 
 
-_DONE, _WORDED, _BESIDE, _FORM, _NAME, _LOOKUP = range(6)
-"""Weights, the heaviest first: what gold's calls lack or have wrong; empties and other words; what is done
-beside them; the same written otherwise, values before names; what an agent looks up."""
+_DONE, _WORDED, _BESIDE, _AGAIN, _FORM, _NAME, _LOOKUP = range(7)
+"""Weights, the heaviest first: what gold's calls lack or have wrong, and what an agent does that gold never
+does; empties and other words; what is done beside gold's calls, and what is done once more; the same written
+otherwise, values before names; what an agent looks up."""
 
 MIN_WORDS = 4
 """A text of so many words is prose, which two people word differently."""
@@ -87,6 +88,7 @@ class _Weights:
     def __init__(self, edits: list[Draft], pred: Plan, gold: Plan, partner: Mapping[int, int]) -> None:
         self.pred, self.gold, self.paired = pred, gold, partner.values()
         self.lookups = find_lookups(edits, pred, gold)
+        self.is_all_called = all(edit.code != "call.missing" for edit in edits)
 
     @cached_property
     def needed(self) -> set[int]:
@@ -105,6 +107,12 @@ class _Weights:
         """What the calls of either plan come to that compute with numbers."""
         return [*map(compute_results, (self.pred, self.gold))]
 
+    @cached_property
+    def numbers(self) -> list[set[int | float]]:
+        """The numbers that the calls of either plan are given."""
+        values = [[v for call in plan.calls for _, v in call.arguments] for plan in (self.pred, self.gold)]
+        return [{value for value in side if type(value) in (int, float)} for side in values]
+
     def comes_to_the_same(self, edit: Draft) -> bool:
         """Whether an edit leaves what is computed: of a call, or of what a literal stands for."""
         if edit.name == "exchange" and edit.data:  # the two terms of a sum
@@ -116,10 +124,16 @@ class _Weights:
             or (result := self.results[1][gold]) is None
         ):
             return False
-        if edit.pred is None or edit.pred.call is None:
-            literals = (value for call in self.pred.calls for _, value in call.arguments)
-            return is_distinctive(result) and any(type(v) in (int, float) and v == result for v in literals)
+        if edit.pred is None or edit.pred.call is None:  # a number that only the prediction writes
+            return result in self.numbers[0] - self.numbers[1]
         return self.results[0][edit.pred.call] == result
+
+    def is_new_deed(self, position: int | None) -> bool:
+        """Whether an agent that does all that gold does calls a tool that acts and that gold never calls."""
+        call = self.pred.calls[position or 0]
+        if not self.is_all_called or call.turn is None or is_lookup(call):
+            return False
+        return all(call.tool != gold_call.tool for gold_call in self.gold.calls)
 
     def of(self, edit: Draft) -> int:
         """The weight of an edit."""
@@ -127,7 +141,9 @@ class _Weights:
         if edit.pred is not None and edit.gold is None and edit.pred.argument is None:
             if edit.pred.call in self.lookups:
                 return _LOOKUP
-            return _DONE if edit.pred.call in self.needed else _BESIDE
+            if edit.pred.call in self.needed or self.is_new_deed(edit.pred.call):
+                return _DONE
+            return _AGAIN if kind == "call.duplicated" else _BESIDE
         if kind in _WEIGHTS:
             return _WEIGHTS[kind]
         if self.comes_to_the_same(edit):
@@ -140,10 +156,11 @@ class _Weights:
             form = find_form_difference(edit)
         elif kind == "argument.value" and type(pred_value) is str and type(gold_value) is str:
             form = name_writing_difference(pred_value, gold_value)
-            is_light = _is_prose(pred_value) and _is_prose(gold_value)
+            is_light = is_worded(edit)
         return _FORM if form else _WORDED if is_light else _DONE
 
 
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
 _AMOUNTS = frozenset({"amount", "cost", "price", "sum", "total"})
 
 
@@ -154,9 +171,13 @@ def is_amount(edit: Edit | Draft) -> bool:
     return numbers and path[-1:] != () and path[-1] in _AMOUNTS
 
 
-def _is_prose(text: str) -> bool:
-    """Whether a text is worded as people please: a sentence, or a placeholder such as ``<the room>``."""
-    return len(text.split()) >= MIN_WORDS or (text.startswith("<") and text.endswith(">"))
+def is_worded(edit: Edit | Draft) -> bool:
+    """Whether two texts are worded as people please: sentences, or placeholders such as ``<the room>``."""
+    texts = edit.pred_value, edit.gold_value
+    return all(
+        type(text) is str and (len(_LETTERS.findall(text)) >= MIN_WORDS or text[:1] + text[-1:] == "<>")
+        for text in texts
+    )
 
 
 LOOKUP_VERBS = frozenset({
@@ -326,6 +347,7 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
     extra = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _EXTRA_CALL_CODES}
     renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _TOOL_CHANGE_CODES}
     also_told = {place_pair: i for i, e in enumerate(edits) for place_pair in e.also if None in place_pair}
+    valued = {e.pred[:1] + e.gold[1:2]: i for i, e in enumerate(edits) if e.pred and e.gold}
     first: dict[Any, int] = {}
     causes: list[int | None] = []
     for position, edit in enumerate(edits):
@@ -334,6 +356,8 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
             cause = also_told.get((edit.pred, edit.gold))
         elif edit.code == "order.broken":
             cause = _find_order_cause(edit, edits, extra)
+        elif edit.pred and isinstance(edit.data, ValueData) and edit.data.elsewhere:
+            cause = valued.get((edit.pred.call, edit.data.elsewhere))
         elif edit.code not in _ROOT_CODES:
             cause = _find_producer_edit(edit.gold_value, edit.gold, missing)
             if cause is None:

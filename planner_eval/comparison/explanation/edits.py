@@ -112,6 +112,7 @@ class ValueData(NamedTuple):
         within: Whether it is about a part of the value.
         renamed: Whether the prediction gives the argument another name.
         computed: Whether the prediction's value is an expression.
+        elsewhere: Gold's name of the argument that has what is too much here.
     """
 
     name: Any
@@ -121,6 +122,7 @@ class ValueData(NamedTuple):
     within: bool = False
     renamed: bool = False
     computed: bool = False
+    elsewhere: str | None = None
 
 
 class Draft(NamedTuple):

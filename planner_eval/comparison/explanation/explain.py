@@ -88,7 +88,7 @@ def merge_edits(edits: list[Draft], names: CallNames) -> list[Draft]:
         edits: What differs, argument by argument.
         names: How calls are called, and which are partners.
     """
-    edits = _merge_tools(edits, names)
+    edits = _mark_moved_values(_merge_tools(edits, names))
     wrong = [*_find_wrong_values(edits, names)]
     if not 2 <= len(wrong) <= MAX_EDITS:
         return edits
@@ -125,6 +125,44 @@ def _merge_tools(edits: list[Draft], names: CallNames) -> list[Draft]:
         also=tuple((edit.pred, edit.gold) for edit in further_edits),
     )
     return [swapped if edit is first else edit for edit in edits if edit not in further_edits]
+
+
+def _mark_moved_values(edits: list[Draft]) -> list[Draft]:
+    """The edits; of what an argument has too much it is said which of its call lacks just that."""
+    lacking: dict[int | None, list[Draft]] = {}
+    for edit in edits:
+        if edit.code in ("argument.value", "argument.type") and edit.pred and edit.gold and not edit.pred.at:
+            lacking.setdefault(edit.pred.call, []).append(edit)
+    return [
+        edit._replace(data=edit.data._replace(elsewhere=other.gold.argument))
+        if lacking
+        and edit.pred
+        and (surplus := _find_surplus(edit))
+        and (other := next((o for o in lacking.get(edit.pred.call, ()) if _lacks(o, surplus)), None))
+        and other.gold
+        else edit
+        for edit in edits
+    ]
+
+
+def _find_surplus(edit: Draft) -> list[Value]:
+    """What an argument has too much: all of one that gold does not give, or items of a list."""
+    if edit.code == "argument.extra":
+        surplus = [edit.pred_value]
+    elif type(edit.pred_value) is list and type(edit.gold_value) is list and edit.name == "value":
+        surplus = [item for item in edit.pred_value if item not in edit.gold_value]
+    else:
+        return []
+    return surplus if all(map(is_distinctive, surplus)) else []
+
+
+def _lacks(edit: Draft, surplus: list[Value]) -> bool:
+    """Whether gold's list or text has all of some values, and the prediction's none."""
+    values = edit.pred_value, edit.gold_value
+    kinds = [type(item) for item in surplus if type(edit.gold_value) is str]
+    if {*map(type, values)} not in ({str}, {list}) or any(kind is not str for kind in kinds):
+        return False
+    return all(item in values[1] and item not in values[0] for item in surplus)
 
 
 def _find_wrong_values(edits: list[Draft], names: CallNames) -> Iterator[_WrongValue]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.causes import change_key, is_amount
+from planner_eval.comparison.explanation.causes import change_key, is_amount, is_worded
 from planner_eval.comparison.explanation.edits import (
     EMPTY_VALUES,
     Edit,
@@ -106,10 +106,10 @@ def _make_line(
     if len(edits) < len(group):
         message += _format_in_passing(diff, [diff.edits[index] for index in group if index in in_passing])
     if len(edits) == 1:
-        writing = first.code == "argument.value" and name_writing_difference(
-            first.pred_value, first.gold_value
-        )
-        message += f"; {_WRITINGS[writing]}" if writing in _WRITINGS else ""
+        if first.code == "argument.value":
+            writing = name_writing_difference(first.pred_value, first.gold_value)
+            writing = writing or (is_worded(first) and "free text") or None
+            message += f"; {_WRITINGS[writing]}" if writing else ""
         name = key if isinstance(key, str) and key in _FORM_HABITS else first.code
         return EditLine(name, tuple(group), "", 1, message, depth)
     name = key if isinstance(key, str) else first.code
@@ -131,7 +131,7 @@ def _make_line(
     return EditLine(name, tuple(group), where, len(edits), message, depth)
 
 
-def _find_following_amounts(edits: Collection[Edit], keys: Mapping[int, Hashable]) -> dict[int, int]:
+def _find_following_amounts(edits: Sequence[Edit], keys: Mapping[int, Hashable]) -> dict[int, int]:
     """Amounts that are told under the first other mistake of their call: what is paid follows from it."""
     roots: dict[int | None, int] = {}
     following: dict[int, int] = {}
@@ -140,9 +140,15 @@ def _find_following_amounts(edits: Collection[Edit], keys: Mapping[int, Hashable
             continue
         if not is_amount(edit):
             roots.setdefault(edit.pred.call, index)
-        elif edit.pred.call in roots and not isinstance(keys.get(index), Bundle):
+        elif edit.pred.call in roots and all(is_amount(edits[other]) for other in _told_with(index, keys)):
             following[index] = roots[edit.pred.call]
     return following
+
+
+def _told_with(index: int, keys: Mapping[int, Hashable]) -> tuple[int, ...]:
+    """The edits that are told in one line with an edit, itself among them."""
+    key = keys.get(index)
+    return key.edits if isinstance(key, Bundle) else (index,)
 
 
 def _find_in_passing(edits: Collection[Edit]) -> set[int]:
@@ -230,6 +236,8 @@ def _habit_key(diff: Diff, edit: Edit) -> Hashable:
         return code, *call_key(diff.pred, pred.call)
     if pred is None or gold is None:
         return change_key(edit)
+    if code == "argument.extra" and edit.cause is not None and diff.edits[edit.cause].code in _ARGUMENT_CODES:
+        return code, pred.argument
     if code in ("argument.value", "argument.type"):
         null = edit.pred_value is None and pred.call is not None and not pred.at
         if null and (pred.argument, None) in diff.pred.calls[pred.call or 0].arguments:
@@ -267,6 +275,8 @@ _HABIT_NAMES = {
 _WRITINGS = {
     "letter case": "letter case differs",
     "spacing": "only the blanks differ",
+    "brackets or quotes": "only brackets or quotes differ",
+    "free text": "both are free text",
     "date format": "the date has another format",
     "time format": "the time has another format",
     "date without year": "the same day, without the year",

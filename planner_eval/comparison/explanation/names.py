@@ -270,8 +270,18 @@ def compute_results(plan: Plan) -> list[int | float | None]:
 
 
 def find_common_result(pred: Plan, gold: Plan) -> int | float | None:
-    """What the last calls of both plans come to; None where that is not one number."""
-    results = [compute_results(plan)[-1] for plan in (pred, gold)]
+    """What both plans come to that compute with numbers, each to one end; None where that is not one number.
+
+    >>> calls = Call("a", "multiply", (("x", 6), ("y", 2))), Call("b", "add", (("x", 7), ("y", 5)))
+    >>> find_common_result(Plan(calls[:1]), Plan(calls[1:])), find_common_result(Plan(calls), Plan(calls))
+    (12, None)
+    """
+    plans = pred, gold
+    if not all(plan.calls and is_computed(plan.calls[-1]) for plan in plans):
+        return None
+    if any(len({edge.producer for edge in plan.edges}) < len(plan.calls) - 1 for plan in plans):
+        return None
+    results = [compute_results(plan)[-1] for plan in plans]
     return results[0] if results[0] == results[1] else None
 
 
@@ -390,8 +400,14 @@ def no_call_suffix(pred: Plan, gold: Plan) -> str:
     if pred.calls or not gold.calls:
         return ""
     why = [note.message for note in pred.diagnostics if note.code == "plan.no_call"][:1]
+    failed = [f"{', '.join(texts)} failed"] if (texts := failed_calls(pred)) else []
     doubts = (n for n in pred.diagnostics if n.code in ("find.text", "find.unread"))
     warnings = [n.message for n in doubts if n.severity == "warning"][:1]
     reason = next(iter(why), "no call")
     lead = "calls no tool" if reason.endswith("calls no tool") else f"holds {reason}"
-    return f"; the prediction {'; '.join([lead, *warnings])}"
+    return f"; the prediction {'; '.join([lead, *failed, *warnings])}"
+
+
+def failed_calls(pred: Plan) -> list[str]:
+    """The tools of calls that failed and do not count, each with how often: ``book ×3``."""
+    return [note.message for note in pred.diagnostics if note.code == "plan.failed"]

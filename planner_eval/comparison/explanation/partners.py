@@ -19,7 +19,12 @@ from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness, words
 from planner_eval.comparison.matching.order import find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, Argument, Pairing, PlanCalls
-from planner_eval.comparison.matching.replaced import find_evidence, find_nearest_call, is_distinctive
+from planner_eval.comparison.matching.replaced import (
+    Arguments,
+    find_evidence,
+    find_nearest_call,
+    is_distinctive,
+)
 from planner_eval.plan.model import Ref, Value, leaves
 
 MAX_COMPARED_PAIRS = 400
@@ -230,12 +235,21 @@ def _is_alike(pred_value: Value, gold_value: Value) -> bool:
     return bool(pred_value == gold_value or likeness(pred_value, gold_value))
 
 
+def _takes_the_same(pairing: Pairing, pred_args: Arguments, gold_args: Arguments) -> bool:
+    """Whether two calls take the same results, one or more, and nothing else, under whatever names."""
+    pred_values = [(shape, [*map(pairing.to_gold.__getitem__, takes)]) for shape, takes, _ in pred_args.values()]
+    gold_values = [(shape, [*takes]) for shape, takes, _ in gold_args.values()]
+    return all(takes for _, takes in gold_values) and sorted(pred_values, key=repr) == sorted(gold_values, key=repr)
+
+
 def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls of two tools have arguments that are alike: all, or one if the names are, too."""
     pred_args, gold_args = pairing.arguments(pred, gold)
     pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
     if pred_tool == gold_tool or not pred_args or not gold_args:
         return False
+    if pred_tool not in pairing.gold.tools and _takes_the_same(pairing, pred_args, gold_args):
+        return True
     related = is_related_name(pred_tool.name, gold_tool.name)
     calls = pairing.pred.numbered.plan.calls[pred], pairing.gold.numbered.plan.calls[gold]
     if not related and is_lookup(calls[0]) and not is_lookup(calls[1]):

@@ -25,6 +25,7 @@ from planner_eval.comparison.explanation.names import (
     call_number,
     calls_numbers,
     compute_results,
+    failed_calls,
     find_common_result,
     format_list,
     is_computed,
@@ -77,6 +78,8 @@ class Wording:
             calls = self.names.pred.calls
             link = f"{tool_label(calls[draft.data.producer])} → {tool_label(calls[_call(draft.pred)])}"
             message = f"{message}; the link {link} is right"
+        if isinstance(draft.data, ValueData) and draft.data.elsewhere:
+            message += f"; gold has it in {draft.data.elsewhere!r}"
         if "\\" in message or not message.isascii():
             message += self.odd_character(draft)
         values = self.by_place(draft.pred_value), self.by_place(draft.gold_value)
@@ -130,6 +133,9 @@ class Wording:
         position, names = _call(draft.gold), self.names
         call_text = _format_call(names.gold, position, names.theirs(position), names.their_number)
         repetition = f": gold repeats {names.their_number(draft.data)}" if draft.data is not None else ""
+        tool = tool_label(names.gold.calls[position])
+        failed = any(text.partition(" ×")[0] == tool for text in failed_calls(names.pred))
+        repetition += "; it was called, and failed" if failed and names.pred.calls else ""
         return f"gold's {call_text} is missing{repetition}", repetition
 
     def _extra_call(self, draft: Draft) -> tuple[str, str]:
@@ -190,12 +196,13 @@ class Wording:
 
     def _listed_calls(self, draft: Draft) -> str:
         pred, gold, listed = draft.data
+        pred_names, gold_names = (format_list(map(repr, names)) for names in zip(*listed.names, strict=True))
         if listed.merged:
-            call_name = f"{self.names.ours(pred)} asks in one call, with {listed.pred_name!r}, for what gold"
+            call_name = f"{self.names.ours(pred)} asks in one call, with {pred_names}, for what gold"
             return f"{call_name} asks for in {calls_numbers((gold, *listed.parts))}"
         calls, tool = calls_numbers((pred, *listed.parts)), tool_label(self.names.pred.calls[pred])
         call_name = f"gold's {tool_label(self.names.gold.calls[gold])} (gold's call {gold + 1})"
-        asked = f"what {call_name} asks for in one, with {listed.gold_name!r}"
+        asked = f"what {call_name} asks for in one, with {gold_names}"
         return f"{tool} ({calls}) asks in several calls for {asked}"
 
     def _early_call(self, draft: Draft) -> str:
@@ -383,8 +390,8 @@ class Wording:
         names = [self.names.theirs(call) for call in sorted(golds, key=to_pred.__getitem__)]
         if len(names) > 1:
             result = find_common_result(self.names.pred, self.names.gold)
-            same = "" if result is None else f"; both come to {result}"
-            return f"{format_list(names)} are in the wrong order, expected {self.chain(golds)}{same}"
+            order = "in the wrong order" if result is None else "in another order"
+            return f"{format_list(names)} are {order}, expected {self.chain(golds)}"
         place = next(pred for pred, gold in draft.places if gold and gold.call == draft.data[0])
         pred_value, gold_value = draft.pred_value[place], draft.gold_value[place]
         after = f"after {self.names.ours(pred_value.call)}" if type(pred_value) is Ref else "first"

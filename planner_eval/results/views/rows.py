@@ -17,11 +17,14 @@ from planner_eval.comparison.explanation.causes import find_positions_in_pred, i
 from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.names import (
+    MAX_LISTED,
     MAX_VALUE_LENGTH,
     CallNames,
     call_name,
     calls_name,
     calls_numbers,
+    failed_calls,
+    find_common_result,
     format_list,
 )
 from planner_eval.comparison.matching.order import find_other_order
@@ -134,7 +137,8 @@ def explanation(
             again one.
     """
     if row.diff is None:
-        mended = f"\n{_readable_calls_text(row)}" if row.mended is not None else ""
+        readable = _readable_calls_text(row)
+        mended = f"\n{readable}" if readable else ""
         text = f"{row.state.replace('_', ' ')}: {row.reason}{mended}"
     else:
         text = diff_text(
@@ -168,17 +172,23 @@ def diff_text(
     edit_lines = make_edit_lines(diff, each=True) if each else habit_lines
     selected_lines = edit_lines if each else _select_lines(edit_lines)
     for line in selected_lines:
-        lead = "  " * line.depth + ("↳ " if line.depth else "")
         where = ", ".join(_locations(diff.edits[line.edits[0]], spans)) if places else ""
-        text = f"  {lead}{line.head}: {line.said}" + (f" [{where}]" if where else "")
+        text = _line_text(line) + (f" [{where}]" if where else "")
         lines.append(printable(text).replace("\n", "\\n"))
     left = len(diff.edits) - sum(len(line.edits) for line in selected_lines)
     if left:
         lines.append(f"  +{left:,} more (--all)")
+    if diff.pred.calls and diff.edits and (failed := failed_calls(diff.pred)):
+        lines.append(f"  failed, which does not count: {printable(', '.join(failed))}")
     if order := _order_note(diff, MIN_ORDERED_CALLS - (turns is not None)):
         lines.append(f"  {printable(order)}")
     compared = printable(structure_lines(diff, whole=structure, named=named))
     return "\n".join([*lines, *filter(None, (compared, by_turn, late))])
+
+
+def _line_text(line: EditLine) -> str:
+    """A line as it is printed, below its cause."""
+    return f"  {'  ' * line.depth}{'↳ ' * (line.depth > 0)}{line.head}: {line.said}"
 
 
 def _order_note(diff: Diff, least: int) -> str:
@@ -236,7 +246,8 @@ def _headline(diff: Diff, lines: list[EditLine]) -> str:
     text = f"different: {edits} edit{'s' * (edits != 1)}"
     if causes < edits:
         text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
-    text += _other_plan_note(diff)
+    result = find_common_result(diff.pred, diff.gold)
+    text += _other_plan_note(diff) if result is None else f", but both come to {result}"
     first = _first_divergent_call(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")
@@ -318,10 +329,26 @@ def _effect_summary(row: Row) -> str:
 
 
 def _readable_calls_text(row: Row) -> str:
-    plan = row.mended or Plan()
-    if row.state == "cut":
+    """What repair makes of an unreadable prediction, or what can be recognised of it; empty for nothing."""
+    plan = row.mended
+    if plan is not None and row.state == "cut":
         return f"complete calls before the cut: {describe_before_cut(plan, row.gold)}"
-    return f"readable with --repair: {calls_name(plan)}"
+    if plan is not None:
+        repairs = (note.message for note in plan.diagnostics if note.code.startswith("repair."))
+        repaired = "; ".join(message.partition(",")[0] for message in repairs)
+        return f"readable with --repair: {calls_name(plan)}; {repaired.replace('; repaired:', ';')}"
+    if row.pieces is None or row.gold is None:
+        return ""
+    plan, tools = row.pieces
+    if not plan.calls:
+        named = format_list(tools) if tools else "none of its tools"
+        return f"no call can be recognised; gold makes {calls_name(row.gold)}; the text names {named}"
+    distinct = Plan(tuple({call_name(call): call for call in plan.calls}.values()))
+    lines = make_edit_lines(diff(plan if plan.edges else distinct, row.gold))
+    texts = [_line_text(line) for line in lines[:MAX_LISTED]]
+    texts += [f"  +{len(lines) - MAX_LISTED} more"] if len(lines) > MAX_LISTED else []
+    described = describe_before_cut(plan, row.gold)
+    return "\n".join([f"recognisable calls: {described}", *texts])
 
 
 def flat_row(row: Row) -> JsonObject:
