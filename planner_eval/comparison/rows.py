@@ -290,7 +290,9 @@ def _recognise_pieces(error: ParseError, gold: Plan) -> Pieces:
     """What can be recognised of a text that is no plan."""
     from planner_eval.reading.recognisable import recognise_calls
 
-    words = {normalise_spelling(Tool(None, word)) for word in _TOOL_NAME.findall(f"{error.reason}\n{error.text}")}
+    words = {
+        normalise_spelling(Tool(None, word)) for word in _TOOL_NAME.findall(f"{error.reason}\n{error.text}")
+    }
     tools = dict.fromkeys(call.tool for call in gold.calls)
     named = tuple(tool for tool in tools if normalise_spelling(Tool(None, tool)) in words)
     return Pieces(recognise_calls(error.text), named)

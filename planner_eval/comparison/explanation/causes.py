@@ -31,6 +31,8 @@ from planner_eval.comparison.explanation.edits import (
     name_writing_difference,
 )
 from planner_eval.comparison.explanation.names import compute_results, is_computed
+from planner_eval.comparison.matching.likeness import likeness
+from planner_eval.comparison.matching.replaced import MIN_LIKENESS
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Call, Plan, Ref, Value
@@ -156,7 +158,9 @@ class _Weights:
             form = find_form_difference(edit)
         elif kind == "argument.value" and type(pred_value) is str and type(gold_value) is str:
             form = name_writing_difference(pred_value, gold_value)
-            is_light = is_worded(edit)
+            is_light = all(
+                is_prose(text) or text[:1] + text[-1:] == "<>" for text in (pred_value, gold_value)
+            )
         return _FORM if form else _WORDED if is_light else _DONE
 
 
@@ -171,13 +175,15 @@ def is_amount(edit: Edit | Draft) -> bool:
     return numbers and path[-1:] != () and path[-1] in _AMOUNTS
 
 
-def is_worded(edit: Edit | Draft) -> bool:
-    """Whether two texts are worded as people please: sentences, or placeholders such as ``<the room>``."""
+def is_prose(value: Value) -> bool:
+    """Whether a value is a text of several words, which two people word differently."""
+    return type(value) is str and len(_LETTERS.findall(value)) >= MIN_WORDS
+
+
+def is_reworded(edit: Edit | Draft) -> bool:
+    """Whether two texts are prose that has little in common."""
     texts = edit.pred_value, edit.gold_value
-    return all(
-        type(text) is str and (len(_LETTERS.findall(text)) >= MIN_WORDS or text[:1] + text[-1:] == "<>")
-        for text in texts
-    )
+    return all(map(is_prose, texts)) and likeness(*texts) < MIN_LIKENESS
 
 
 LOOKUP_VERBS = frozenset({

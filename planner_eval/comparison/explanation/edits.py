@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import isclose
+from math import isclose, prod
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -357,7 +357,7 @@ def _name_percent_difference(pred_value: Value, gold_value: Value) -> str | None
 
 
 def _untyped_value(value: Any) -> Any:
-    """A value without its type: a number as it is, texts by the number that they hold, items one by one."""
+    """A value without its type: a number as it is, texts by the number or product that they hold, items."""
     if isinstance(value, list):
         items = [_untyped_value(item) for item in value]
         return items[0] if len(items) == 1 else items
@@ -366,7 +366,7 @@ def _untyped_value(value: Any) -> Any:
     except ValueError:  # a number of thousands of digits
         return value
     try:
-        return float(text)
+        return prod(map(float, text.split("*")))
     except ValueError:
         pass
     if isinstance(value, str) and _ITEM_SEPARATOR.search(text):

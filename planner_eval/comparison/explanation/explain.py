@@ -21,6 +21,7 @@ from planner_eval.comparison.explanation.primitive_edits import PrimitiveEdits
 from planner_eval.comparison.explanation.sentences import Wording
 from planner_eval.comparison.gold_alternatives import AcceptedValues, AlternativeValues
 from planner_eval.comparison.matching.align import Matching
+from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.graph import circles
@@ -131,18 +132,20 @@ def _mark_moved_values(edits: list[Draft]) -> list[Draft]:
     """The edits; of what an argument has too much it is said which of its call lacks just that."""
     lacking: dict[int | None, list[Draft]] = {}
     for edit in edits:
-        if edit.code in ("argument.value", "argument.type") and edit.pred and edit.gold and not edit.pred.at:
+        if edit.code in _LACKING_CODES and edit.pred and edit.gold and not edit.pred.at:
             lacking.setdefault(edit.pred.call, []).append(edit)
-    return [
-        edit._replace(data=edit.data._replace(elsewhere=other.gold.argument))
-        if lacking
-        and edit.pred
-        and (surplus := _find_surplus(edit))
-        and (other := next((o for o in lacking.get(edit.pred.call, ()) if _lacks(o, surplus)), None))
-        and other.gold
-        else edit
-        for edit in edits
-    ]
+    marked = []
+    for edit in edits:
+        surplus = _find_surplus(edit) if lacking else []
+        others = lacking.get(edit.pred.call, ()) if edit.pred and surplus else ()
+        names = (other.gold.argument for other in others if other.gold and _lacks(other, edit, surplus))
+        if name := next(names, None):
+            edit = edit._replace(data=edit.data._replace(elsewhere=name))
+        marked.append(edit)
+    return marked
+
+
+_LACKING_CODES = frozenset({"argument.value", "argument.type", "argument.missing"})
 
 
 def _find_surplus(edit: Draft) -> list[Value]:
@@ -156,13 +159,16 @@ def _find_surplus(edit: Draft) -> list[Value]:
     return surplus if all(map(is_distinctive, surplus)) else []
 
 
-def _lacks(edit: Draft, surplus: list[Value]) -> bool:
-    """Whether gold's list or text has all of some values, and the prediction's none."""
-    values = edit.pred_value, edit.gold_value
-    kinds = [type(item) for item in surplus if type(edit.gold_value) is str]
-    if {*map(type, values)} not in ({str}, {list}) or any(kind is not str for kind in kinds):
+def _lacks(edit: Draft, other: Draft, surplus: list[Value]) -> bool:
+    """Whether gold's list, text or object has what another argument has too much, and pred's has not."""
+    pred_value, gold_value = edit.pred_value, edit.gold_value
+    if type(gold_value) is dict and other.pred is not None:
+        return edit.code == "argument.missing" and gold_value.get(other.pred.argument, MISSING) in surplus
+    if type(pred_value) is not type(gold_value) or type(gold_value) not in (str, list):
         return False
-    return all(item in values[1] and item not in values[0] for item in surplus)
+    if type(gold_value) is str and any(type(item) is not str for item in surplus):
+        return False
+    return all(item in gold_value and item not in pred_value for item in surplus)
 
 
 def _find_wrong_values(edits: list[Draft], names: CallNames) -> Iterator[_WrongValue]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.causes import change_key, is_amount, is_worded
+from planner_eval.comparison.explanation.causes import change_key, is_amount, is_reworded
 from planner_eval.comparison.explanation.edits import (
     EMPTY_VALUES,
     Edit,
@@ -108,7 +108,7 @@ def _make_line(
     if len(edits) == 1:
         if first.code == "argument.value":
             writing = name_writing_difference(first.pred_value, first.gold_value)
-            writing = writing or (is_worded(first) and "free text") or None
+            writing = "free text" if writing is None and is_reworded(first) else writing
             message += f"; {_WRITINGS[writing]}" if writing else ""
         name = key if isinstance(key, str) and key in _FORM_HABITS else first.code
         return EditLine(name, tuple(group), "", 1, message, depth)
@@ -236,8 +236,6 @@ def _habit_key(diff: Diff, edit: Edit) -> Hashable:
         return code, *call_key(diff.pred, pred.call)
     if pred is None or gold is None:
         return change_key(edit)
-    if code == "argument.extra" and edit.cause is not None and diff.edits[edit.cause].code in _ARGUMENT_CODES:
-        return code, pred.argument
     if code in ("argument.value", "argument.type"):
         null = edit.pred_value is None and pred.call is not None and not pred.at
         if null and (pred.argument, None) in diff.pred.calls[pred.call or 0].arguments:
@@ -245,7 +243,8 @@ def _habit_key(diff: Diff, edit: Edit) -> Hashable:
         name_form = name_writing_difference if code == "argument.value" else name_type_difference
         return name_form(edit.pred_value, edit.gold_value) or change_key(edit)
     if code in ("argument.missing", "argument.extra") and gold.call is not None:
-        return change_key(edit), diff.gold.calls[gold.call].tool
+        moved = edit.cause is not None and diff.edits[edit.cause].code == "argument.value"
+        return (code, gold.argument) if moved else (change_key(edit), diff.gold.calls[gold.call].tool)
     return _producer_or_name_key(edit, pred, gold) or change_key(edit)
 
 

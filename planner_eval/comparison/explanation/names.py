@@ -255,34 +255,78 @@ def compute_results(plan: Plan) -> list[int | float | None]:
     >>> compute_results(Plan(calls))
     [0.25, None]
     """
+    exact: list[Any] = []
     results: list[Any] = []
     for call in plan.calls:
         values = [value for _, value in call.arguments]
-        numbers = [results[v.call] if type(v) is Ref and v.call < len(results) else v for v in values]
+        numbers = [exact[v.call] if type(v) is Ref and v.call < len(exact) else v for v in values]
         operate = _OPERATIONS.get(call.name) if {*map(type, numbers)} <= {int, float} else None
         try:
             # of floats: whole numbers that are multiplied again and again grow without end
-            result = round(operate(*map(float, numbers)), 9) if operate is not None else None
-            results.append(result if result is None or result != int(result) else int(result))
+            result = operate(*map(float, numbers)) if operate is not None else None
+            rounded = None if result is None else float(f"{result:.9g}")
+            results.append(rounded if rounded is None or rounded != int(rounded) else int(rounded))
+            exact.append(result)
         except (ArithmeticError, TypeError, ValueError):  # by zero, of three numbers, of infinite ones
+            exact.append(None)
             results.append(None)
     return results
 
 
+def _is_one_computation(plan: Plan) -> bool:
+    """Whether a plan computes, and all of its calls lead to its last one."""
+    return any(map(is_computed, plan.calls)) and (
+        len({edge.producer for edge in plan.edges}) == len(plan.calls) - 1
+    )
+
+
 def find_common_result(pred: Plan, gold: Plan) -> int | float | None:
-    """What both plans come to that compute with numbers, each to one end; None where that is not one number.
+    """What both plans come to that compute one number; None where that is not one and the same.
 
     >>> calls = Call("a", "multiply", (("x", 6), ("y", 2))), Call("b", "add", (("x", 7), ("y", 5)))
     >>> find_common_result(Plan(calls[:1]), Plan(calls[1:])), find_common_result(Plan(calls), Plan(calls))
     (12, None)
     """
-    plans = pred, gold
-    if not all(plan.calls and is_computed(plan.calls[-1]) for plan in plans):
+    if not _is_one_computation(pred) or not _is_one_computation(gold):
         return None
-    if any(len({edge.producer for edge in plan.edges}) < len(plan.calls) - 1 for plan in plans):
-        return None
-    results = [compute_results(plan)[-1] for plan in plans]
+    results = [compute_results(plan)[-1] for plan in (pred, gold)]
     return results[0] if results[0] == results[1] else None
+
+
+MAX_FORMULA_LENGTH = 160
+"""The longest formula that is told."""
+
+_SIGNS = {"add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divide": ("/", 2)}
+"""Each operation as it is written, and how tightly it binds."""
+
+
+def format_formula(plan: Plan) -> str:
+    """What a plan computes, as a formula with what it comes to; empty where it is none, or a long one.
+
+    >>> calls = Call("a", "add", (("x", 6), ("y", 2))), Call("b", "divide", (("x", 4), ("y", Ref(0))))
+    >>> format_formula(Plan(calls, (Edge(0, 1, "y"),)))
+    '4 / (6 + 2) = 0.5'
+    """
+    if not _is_one_computation(plan):
+        return ""
+    terms: list[tuple[str, int]] = []
+    for call in plan.calls:
+        values = [terms[v.call] if type(v) is Ref and v.call < len(terms) else (value_name(v), 3)
+                  for _, v in call.arguments]  # fmt: skip
+        if call.name not in _SIGNS or len(values) != 2:
+            terms.append((f"{tool_label(call)}({', '.join(text for text, _ in values)})", 3))
+        else:
+            sign, binding = _SIGNS[call.name]
+            least = binding, binding + (call.name in ("subtract", "divide"))
+            left, right = (
+                text if own >= needed else f"({text})"
+                for (text, own), needed in zip(values, least, strict=True)
+            )
+            terms.append((f"{left} {sign} {right}", binding))
+        if len(terms[-1][0]) > MAX_FORMULA_LENGTH:
+            return ""
+    result = compute_results(plan)[-1]
+    return terms[-1][0] if result is None else f"{terms[-1][0]} = {result}"
 
 
 def path_name(path: Path) -> str:

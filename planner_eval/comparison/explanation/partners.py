@@ -237,9 +237,13 @@ def _is_alike(pred_value: Value, gold_value: Value) -> bool:
 
 def _takes_the_same(pairing: Pairing, pred_args: Arguments, gold_args: Arguments) -> bool:
     """Whether two calls take the same results, one or more, and nothing else, under whatever names."""
-    pred_values = [(shape, [*map(pairing.to_gold.__getitem__, takes)]) for shape, takes, _ in pred_args.values()]
+    pred_values = [
+        (shape, [*map(pairing.to_gold.__getitem__, takes)]) for shape, takes, _ in pred_args.values()
+    ]
     gold_values = [(shape, [*takes]) for shape, takes, _ in gold_args.values()]
-    return all(takes for _, takes in gold_values) and sorted(pred_values, key=repr) == sorted(gold_values, key=repr)
+    return all(takes for _, takes in gold_values) and sorted(pred_values, key=repr) == sorted(
+        gold_values, key=repr
+    )
 
 
 def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
@@ -283,7 +287,24 @@ def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool
     pred_args, gold_args = pairing.arguments(pred, gold)
     if 2 * len(wrong) >= len(gold_args) and (flows or pred_args.keys().isdisjoint(gold_args)):
         return True
-    return _is_contrary(pairing, pred, gold)
+    return _is_contrary(pairing, pred, gold) or _is_idle_repeat(pairing, pred, gold)
+
+
+def _is_idle_repeat(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether a call repeats one with a partner, and has none of the arguments, two or more, of its own."""
+    numbers, calls = pairing.pred.numbered.numbers, len(pairing.pred.tools)
+    equals = [
+        other for other in range(calls) if numbers[other] == numbers[pred] is not None and other != pred
+    ]
+    if not any(pairing.to_gold[other] >= 0 for other in equals):
+        return False
+    wrong = len(pairing.differing(pred, gold, strict=True))
+    if not 2 <= len(pairing.gold.arguments(gold)) == wrong:
+        return False
+    return any(
+        pairing.to_gold[other] >= 0 and not pairing.differing(other, pairing.to_gold[other], strict=True)
+        for other in equals
+    )
 
 
 def _is_contrary(pairing: Pairing, pred: int, gold: int) -> bool:
@@ -368,6 +389,8 @@ class _CommonGround:
         pairing = self.pairing
         pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
         role = END * ((pred, gold) == self.ends) + RESULT * self.has_one_result(pred, gold)
+        if pred_tool == gold_tool and _is_idle_repeat(pairing, pred, gold):
+            return -1.0
         if pred_tool == gold_tool:
             return SAME_TOOL + self.shared(pred, gold) + role - CONTRARY * _is_contrary(pairing, pred, gold)
         evidence = self.evidence.get((pred, gold), 0.0) + role

@@ -321,7 +321,7 @@ class Wording:
             return f"is the {pred_kind} {pred_text}, expected the {gold_kind} {gold_text}"
         has_reference = any(isinstance(value, (Ref, Unresolved)) for value in (pred_value, gold_value))
         if has_reference or not (pred_text.endswith("…") or gold_text.endswith("…")):
-            return f"is {pred_text}, expected {gold_text}"
+            return f"is {pred_text}{self.names.labelled(pred_value)}, expected {gold_text}"
         return self.narrow(pred_value, gold_value)
 
     def narrow(self, pred_value: Value, gold_value: Value) -> str:

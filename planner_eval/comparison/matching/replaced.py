@@ -355,7 +355,7 @@ def _find_members(
         values = [arguments[name][2] if name in arguments else [] for name in single_names]
         items = [Counter(_item_keys(value)) for value in values]
         if unlisted_args == other_args[0] and all(
-            0 < item.total() and item <= left for item, left in zip(items, remaining, strict=True)
+            item.total() > 0 and item <= left for item, left in zip(items, remaining, strict=True)
         ):
             remaining = [left - item for item, left in zip(items, remaining, strict=True)]
             members.append(call)

@@ -25,6 +25,7 @@ from planner_eval.comparison.explanation.names import (
     calls_numbers,
     failed_calls,
     find_common_result,
+    format_formula,
     format_list,
 )
 from planner_eval.comparison.matching.order import find_other_order
@@ -114,6 +115,9 @@ MIN_CALLS = 3
 MIN_ORDERED_CALLS = 3
 """So many calls that act have an order that is worth telling; of a conversation one fewer."""
 
+MIN_FORMULA_CALLS = 4
+"""So many calls of two plans that compute are told as formulas where more than one thing differs."""
+
 MAX_TURNS_LENGTH = 300
 """The longest line that is told of turns."""
 
@@ -160,6 +164,11 @@ def diff_text(
     """A comparison in full, as :func:`explanation` tells it; `turns` of a conversation's."""
     habit_lines = make_edit_lines(diff)
     lines = [_headline(diff, habit_lines)]
+    plans = diff.pred, diff.gold
+    many = len(diff.roots) > 1 and sum(len(plan.calls) for plan in plans) >= MIN_FORMULA_CALLS
+    formulas = [*map(format_formula, plans)] if many else []
+    if formulas and all(formulas):
+        lines.append(f"  formula: {printable(', expected '.join(formulas))}")
     by_turn, late = (
         [one_line(printable(text), MAX_TURNS_LENGTH) for text in (turns_text(turns), late_text(turns))]
         if turns is not None
