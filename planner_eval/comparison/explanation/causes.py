@@ -66,10 +66,10 @@ def order_by_cause(
     )
 
 
-_DONE, _WORDED, _BESIDE, _AGAIN, _FORM, _NAME, _LOOKUP = range(7)
+_DONE, _WORDED, _BESIDE, _FORM, _NAME, _LOOKUP = range(6)
 """Weights, the heaviest first: what gold's calls lack or have wrong, and what an agent does that gold never
-does; empties and other words; what is done beside gold's calls, and what is done once more; the same written
-otherwise, values before names; what an agent looks up."""
+does; empties and other words; what is done beside them; the same written otherwise, values before names; what
+an agent looks up."""
 
 MIN_WORDS = 4
 """A text of so many words is prose, which two people word differently."""
@@ -143,9 +143,8 @@ class _Weights:
         if edit.pred is not None and edit.gold is None and edit.pred.argument is None:
             if edit.pred.call in self.lookups:
                 return _LOOKUP
-            if edit.pred.call in self.needed or self.is_new_deed(edit.pred.call):
-                return _DONE
-            return _AGAIN if kind == "call.duplicated" else _BESIDE
+            heavy = edit.pred.call in self.needed or self.is_new_deed(edit.pred.call)
+            return _DONE if heavy else _BESIDE
         if kind in _WEIGHTS:
             return _WEIGHTS[kind]
         if self.comes_to_the_same(edit):
@@ -353,7 +352,6 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
     extra = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _EXTRA_CALL_CODES}
     renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _TOOL_CHANGE_CODES}
     also_told = {place_pair: i for i, e in enumerate(edits) for place_pair in e.also if None in place_pair}
-    valued = {e.pred[:1] + e.gold[1:2]: i for i, e in enumerate(edits) if e.pred and e.gold}
     first: dict[Any, int] = {}
     causes: list[int | None] = []
     for position, edit in enumerate(edits):
@@ -362,8 +360,8 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
             cause = also_told.get((edit.pred, edit.gold))
         elif edit.code == "order.broken":
             cause = _find_order_cause(edit, edits, extra)
-        elif edit.pred and isinstance(edit.data, ValueData) and edit.data.elsewhere:
-            cause = valued.get((edit.pred.call, edit.data.elsewhere))
+        elif isinstance(edit.data, ValueData) and edit.data.elsewhere:
+            cause = _find_moved_value(edit, edits)
         elif edit.code not in _ROOT_CODES:
             cause = _find_producer_edit(edit.gold_value, edit.gold, missing)
             if cause is None:
@@ -392,6 +390,13 @@ REPEATABLE_CODES = (
     "reference.unwanted",
 )
 """Codes of changes that are one mistake, and mended together, wherever the same one was made again."""
+
+
+def _find_moved_value(edit: Draft, edits: list[Draft]) -> int | None:
+    """The edit of the argument that lacks what this one has too much."""
+    place = edit.pred and edit.pred.call, edit.data.elsewhere
+    wrong = ((e.pred and e.pred.call, e.gold and e.gold.argument) for e in edits)
+    return next((index for index, other in enumerate(wrong) if other == place), None)
 
 
 def _find_order_cause(edit: Draft, edits: list[Draft], extra: dict[int | None, int]) -> int | None:

@@ -134,10 +134,11 @@ def _mark_moved_values(edits: list[Draft]) -> list[Draft]:
     for edit in edits:
         if edit.code in _LACKING_CODES and edit.pred and edit.gold and not edit.pred.at:
             lacking.setdefault(edit.pred.call, []).append(edit)
+    if not lacking:
+        return edits
     marked = []
     for edit in edits:
-        surplus = _find_surplus(edit) if lacking else []
-        others = lacking.get(edit.pred.call, ()) if edit.pred and surplus else ()
+        others = lacking.get(edit.pred.call, ()) if edit.pred and (surplus := _find_surplus(edit)) else ()
         names = (other.gold.argument for other in others if other.gold and _lacks(other, edit, surplus))
         if name := next(names, None):
             edit = edit._replace(data=edit.data._replace(elsewhere=name))

@@ -10,6 +10,7 @@ from typing import Any
 from unicodedata import name as character_name
 from unicodedata import normalize
 
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line, one_line_json
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, fold
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
@@ -255,78 +256,78 @@ def compute_results(plan: Plan) -> list[int | float | None]:
     >>> compute_results(Plan(calls))
     [0.25, None]
     """
-    exact: list[Any] = []
     results: list[Any] = []
     for call in plan.calls:
         values = [value for _, value in call.arguments]
-        numbers = [exact[v.call] if type(v) is Ref and v.call < len(exact) else v for v in values]
+        numbers = [results[v.call] if type(v) is Ref and v.call < len(results) else v for v in values]
         operate = _OPERATIONS.get(call.name) if {*map(type, numbers)} <= {int, float} else None
         try:
             # of floats: whole numbers that are multiplied again and again grow without end
-            result = operate(*map(float, numbers)) if operate is not None else None
-            rounded = None if result is None else float(f"{result:.9g}")
-            results.append(rounded if rounded is None or rounded != int(rounded) else int(rounded))
-            exact.append(result)
+            results.append(None if operate is None else operate(*map(float, numbers)))
         except (ArithmeticError, TypeError, ValueError):  # by zero, of three numbers, of infinite ones
-            exact.append(None)
             results.append(None)
-    return results
+    return [None if result is None else _round(result) for result in results]
 
 
-def _is_one_computation(plan: Plan) -> bool:
-    """Whether a plan computes, and all of its calls lead to its last one."""
-    return any(map(is_computed, plan.calls)) and (
-        len({edge.producer for edge in plan.edges}) == len(plan.calls) - 1
-    )
+def _round(number: float) -> int | float:
+    """A number to nine digits; a whole one without a point, an infinite one as it is."""
+    rounded = float(f"{number:.9g}")
+    return int(rounded) if rounded.is_integer() else rounded
 
 
-def find_common_result(pred: Plan, gold: Plan) -> int | float | None:
-    """What both plans come to that compute one number; None where that is not one and the same.
+class Formula(NamedTuple):
+    """What a plan computes, as one writes it, and the number that it comes to, where that is known."""
 
-    >>> calls = Call("a", "multiply", (("x", 6), ("y", 2))), Call("b", "add", (("x", 7), ("y", 5)))
-    >>> find_common_result(Plan(calls[:1]), Plan(calls[1:])), find_common_result(Plan(calls), Plan(calls))
-    (12, None)
-    """
-    if not _is_one_computation(pred) or not _is_one_computation(gold):
-        return None
-    results = [compute_results(plan)[-1] for plan in (pred, gold)]
-    return results[0] if results[0] == results[1] else None
+    text: str
+    result: int | float | None
 
+    def __str__(self) -> str:
+        return self.text if self.result is None else f"{self.text} = {self.result}"
 
-MAX_FORMULA_LENGTH = 160
-"""The longest formula that is told."""
 
 _SIGNS = {"add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divide": ("/", 2)}
 """Each operation as it is written, and how tightly it binds."""
 
+_TIGHTEST = 3
+"""How tightly a number binds, and what stands in brackets."""
 
-def format_formula(plan: Plan) -> str:
-    """What a plan computes, as a formula with what it comes to; empty where it is none, or a long one.
+
+def find_formulas(pred: Plan, gold: Plan) -> list[Formula]:
+    """Both plans as formulas where each computes one, of which its last call is the end; else none.
 
     >>> calls = Call("a", "add", (("x", 6), ("y", 2))), Call("b", "divide", (("x", 4), ("y", Ref(0))))
-    >>> format_formula(Plan(calls, (Edge(0, 1, "y"),)))
-    '4 / (6 + 2) = 0.5'
+    >>> [str(formula) for formula in find_formulas(Plan(calls, (Edge(0, 1, "y"),)), Plan(calls[:1]))]
+    ['4 / (6 + 2) = 0.5', '6 + 2 = 8']
     """
-    if not _is_one_computation(plan):
-        return ""
+    for plan in (gold, pred):
+        needed = len(plan.calls) - 1
+        if not 0 <= needed <= len(plan.edges) or needed != len({edge.producer for edge in plan.edges}):
+            return []
+        if _SIGNS.keys().isdisjoint([call.name for call in plan.calls]):
+            return []
+    return [Formula(_write_formula(plan), compute_results(plan)[-1]) for plan in (pred, gold)]
+
+
+def _write_formula(plan: Plan) -> str:
+    """What a plan computes; what is too long, cut off."""
     terms: list[tuple[str, int]] = []
     for call in plan.calls:
-        values = [terms[v.call] if type(v) is Ref and v.call < len(terms) else (value_name(v), 3)
-                  for _, v in call.arguments]  # fmt: skip
-        if call.name not in _SIGNS or len(values) != 2:
-            terms.append((f"{tool_label(call)}({', '.join(text for text, _ in values)})", 3))
-        else:
+        values = [
+            terms[value.call]
+            if type(value) is Ref and value.call < len(terms)
+            else (value_name(value), _TIGHTEST)
+            for _, value in call.arguments
+        ]
+        text, binding = f"{tool_label(call)}({', '.join(text for text, _ in values)})", _TIGHTEST
+        if call.name in _SIGNS and len(values) == 2:
             sign, binding = _SIGNS[call.name]
-            least = binding, binding + (call.name in ("subtract", "divide"))
-            left, right = (
-                text if own >= needed else f"({text})"
-                for (text, own), needed in zip(values, least, strict=True)
+            least = binding, binding + (sign in "-/")
+            text = f" {sign} ".join(
+                operand if own >= needed else f"({operand})"
+                for (operand, own), needed in zip(values, least, strict=True)
             )
-            terms.append((f"{left} {sign} {right}", binding))
-        if len(terms[-1][0]) > MAX_FORMULA_LENGTH:
-            return ""
-    result = compute_results(plan)[-1]
-    return terms[-1][0] if result is None else f"{terms[-1][0]} = {result}"
+        terms.append((one_line(text, 2 * MAX_VALUE_LENGTH), binding))
+    return terms[-1][0]
 
 
 def path_name(path: Path) -> str:

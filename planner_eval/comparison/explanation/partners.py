@@ -237,13 +237,12 @@ def _is_alike(pred_value: Value, gold_value: Value) -> bool:
 
 def _takes_the_same(pairing: Pairing, pred_args: Arguments, gold_args: Arguments) -> bool:
     """Whether two calls take the same results, one or more, and nothing else, under whatever names."""
-    pred_values = [
-        (shape, [*map(pairing.to_gold.__getitem__, takes)]) for shape, takes, _ in pred_args.values()
-    ]
-    gold_values = [(shape, [*takes]) for shape, takes, _ in gold_args.values()]
-    return all(takes for _, takes in gold_values) and sorted(pred_values, key=repr) == sorted(
-        gold_values, key=repr
-    )
+    if len(pred_args) != len(gold_args) or not all(producers for _, producers, _ in pred_args.values()):
+        return False
+    images = pairing.to_gold
+    pred_values = [(shape, [images[call] for call in calls]) for shape, calls, _ in pred_args.values()]
+    gold_values = [(shape, [*calls]) for shape, calls, _ in gold_args.values()]
+    return sorted(pred_values, key=repr) == sorted(gold_values, key=repr)
 
 
 def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
@@ -292,18 +291,15 @@ def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool
 
 def _is_idle_repeat(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether a call repeats one with a partner, and has none of the arguments, two or more, of its own."""
-    numbers, calls = pairing.pred.numbered.numbers, len(pairing.pred.tools)
-    equals = [
-        other for other in range(calls) if numbers[other] == numbers[pred] is not None and other != pred
-    ]
-    if not any(pairing.to_gold[other] >= 0 for other in equals):
+    numbers = pairing.pred.numbered.numbers
+    if numbers.count(numbers[pred]) < 2:
         return False
     wrong = len(pairing.differing(pred, gold, strict=True))
     if not 2 <= len(pairing.gold.arguments(gold)) == wrong:
         return False
     return any(
-        pairing.to_gold[other] >= 0 and not pairing.differing(other, pairing.to_gold[other], strict=True)
-        for other in equals
+        numbers[other] == numbers[pred] and not pairing.differing(other, image, strict=True)
+        for other, image in pairing.pairs()
     )
 
 

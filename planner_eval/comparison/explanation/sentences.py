@@ -26,7 +26,7 @@ from planner_eval.comparison.explanation.names import (
     calls_numbers,
     compute_results,
     failed_calls,
-    find_common_result,
+    find_formulas,
     format_list,
     is_computed,
     links_of,
@@ -74,16 +74,23 @@ class Wording:
         """An edit with its sentence."""
         sentence = self.SENTENCES[draft.name](self, draft)
         message, own = sentence if isinstance(sentence, tuple) else (sentence, None)
-        if isinstance(draft.data, ValueData) and draft.data.producer is not None and draft.also:
-            calls = self.names.pred.calls
-            link = f"{tool_label(calls[draft.data.producer])} → {tool_label(calls[_call(draft.pred)])}"
-            message = f"{message}; the link {link} is right"
-        if isinstance(draft.data, ValueData) and draft.data.elsewhere:
-            message += f"; gold has it in {draft.data.elsewhere!r}"
+        if isinstance(draft.data, ValueData):
+            message += self.aside(draft, draft.data)
         if "\\" in message or not message.isascii():
             message += self.odd_character(draft)
         values = self.by_place(draft.pred_value), self.by_place(draft.gold_value)
         return Edit(draft.code, message, draft.pred, draft.gold, *values, draft.cause, draft.also, own)
+
+    def aside(self, draft: Draft, data: ValueData) -> str:
+        """What is right beside a wrong argument, as the end of a sentence: a link, or a place."""
+        if data.elsewhere:
+            return f"; gold has it in {data.elsewhere!r}"
+        if data.producer is None or not draft.also:
+            return ""
+        calls = self.names.pred.calls
+        return (
+            f"; the link {tool_label(calls[data.producer])} → {tool_label(calls[_call(draft.pred)])} is right"
+        )
 
     def odd_character(self, draft: Draft) -> str:
         """Which character of a text or a name only looks like gold's, as the end of a sentence."""
@@ -389,8 +396,8 @@ class Wording:
             golds = sorted({_call(gold) for _, gold in draft.places})  # others came between them
         names = [self.names.theirs(call) for call in sorted(golds, key=to_pred.__getitem__)]
         if len(names) > 1:
-            result = find_common_result(self.names.pred, self.names.gold)
-            order = "in the wrong order" if result is None else "in another order"
+            results = [formula.result for formula in find_formulas(self.names.pred, self.names.gold)]
+            order = "in another order" if results and results[0] == results[1] else "in the wrong order"
             return f"{format_list(names)} are {order}, expected {self.chain(golds)}"
         place = next(pred for pred, gold in draft.places if gold and gold.call == draft.data[0])
         pred_value, gold_value = draft.pred_value[place], draft.gold_value[place]

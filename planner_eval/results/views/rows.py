@@ -20,12 +20,12 @@ from planner_eval.comparison.explanation.names import (
     MAX_LISTED,
     MAX_VALUE_LENGTH,
     CallNames,
+    Formula,
     call_name,
     calls_name,
     calls_numbers,
     failed_calls,
-    find_common_result,
-    format_formula,
+    find_formulas,
     format_list,
 )
 from planner_eval.comparison.matching.order import find_other_order
@@ -163,12 +163,10 @@ def diff_text(
 ) -> str:
     """A comparison in full, as :func:`explanation` tells it; `turns` of a conversation's."""
     habit_lines = make_edit_lines(diff)
-    lines = [_headline(diff, habit_lines)]
-    plans = diff.pred, diff.gold
-    many = len(diff.roots) > 1 and sum(len(plan.calls) for plan in plans) >= MIN_FORMULA_CALLS
-    formulas = [*map(format_formula, plans)] if many else []
-    if formulas and all(formulas):
-        lines.append(f"  formula: {printable(', expected '.join(formulas))}")
+    formulas = find_formulas(diff.pred, diff.gold)
+    lines = [_headline(diff, habit_lines, formulas)]
+    if formulas and len(diff.roots) > 1 and len(diff.pred.calls) + len(diff.gold.calls) >= MIN_FORMULA_CALLS:
+        lines.append(f"  formula: {printable(', expected '.join(map(str, formulas)))}")
     by_turn, late = (
         [one_line(printable(text), MAX_TURNS_LENGTH) for text in (turns_text(turns), late_text(turns))]
         if turns is not None
@@ -246,7 +244,7 @@ def _locations(edit: Edit, spans: Mapping[str, Spans]) -> list[str]:
     return positions
 
 
-def _headline(diff: Diff, lines: list[EditLine]) -> str:
+def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula]) -> str:
     bounded = "" if diff.proved else " (the pairing of calls is not proved optimal: the search was bounded)"
     if diff.same:
         return "same" + bounded
@@ -255,8 +253,9 @@ def _headline(diff: Diff, lines: list[EditLine]) -> str:
     text = f"different: {edits} edit{'s' * (edits != 1)}"
     if causes < edits:
         text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
-    result = find_common_result(diff.pred, diff.gold)
-    text += _other_plan_note(diff) if result is None else f", but both come to {result}"
+    results = {formula.result for formula in formulas}
+    same = len(results) == 1 and None not in results
+    text += f", but both come to {results.pop()}" if same else _other_plan_note(diff)
     first = _first_divergent_call(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")
