@@ -308,6 +308,12 @@ def find_formulas(pred: Plan, gold: Plan) -> list[Formula]:
     return [Formula(_write_formula(plan), compute_results(plan)[-1]) for plan in (pred, gold)]
 
 
+def find_common_result(formulas: list[Formula]) -> int | float | None:
+    """What formulas come to, where that is known and one number."""
+    results = {formula.result for formula in formulas}
+    return results.pop() if len(results) == 1 else None
+
+
 def _write_formula(plan: Plan) -> str:
     """What a plan computes; what is too long, cut off."""
     terms: list[tuple[str, int]] = []

@@ -26,6 +26,7 @@ from planner_eval.comparison.explanation.names import (
     calls_numbers,
     compute_results,
     failed_calls,
+    find_common_result,
     find_formulas,
     format_list,
     is_computed,
@@ -396,8 +397,8 @@ class Wording:
             golds = sorted({_call(gold) for _, gold in draft.places})  # others came between them
         names = [self.names.theirs(call) for call in sorted(golds, key=to_pred.__getitem__)]
         if len(names) > 1:
-            results = [formula.result for formula in find_formulas(self.names.pred, self.names.gold)]
-            order = "in another order" if results and results[0] == results[1] else "in the wrong order"
+            result = find_common_result(find_formulas(self.names.pred, self.names.gold))
+            order = "in the wrong order" if result is None else "in another order"
             return f"{format_list(names)} are {order}, expected {self.chain(golds)}"
         place = next(pred for pred, gold in draft.places if gold and gold.call == draft.data[0])
         pred_value, gold_value = draft.pred_value[place], draft.gold_value[place]

@@ -25,6 +25,7 @@ from planner_eval.comparison.explanation.names import (
     calls_name,
     calls_numbers,
     failed_calls,
+    find_common_result,
     find_formulas,
     format_list,
 )
@@ -253,9 +254,8 @@ def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula]) -> str
     text = f"different: {edits} edit{'s' * (edits != 1)}"
     if causes < edits:
         text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
-    results = {formula.result for formula in formulas}
-    same = len(results) == 1 and None not in results
-    text += f", but both come to {results.pop()}" if same else _other_plan_note(diff)
+    result = find_common_result(formulas)
+    text += _other_plan_note(diff) if result is None else f", but both come to {result}"
     first = _first_divergent_call(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")
