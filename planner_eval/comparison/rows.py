@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,14 +21,13 @@ from planner_eval.comparison.explanation.lines import habits_data
 from planner_eval.comparison.explanation.names import calls_name
 from planner_eval.comparison.gold_alternatives import Gold, gold_warnings, read_gold
 from planner_eval.comparison.matching.align import Alignment, Matching
-from planner_eval.comparison.matching.likeness import Tool, normalise_spelling
 from planner_eval.comparison.matching.pairing import Pairing, PlanCalls
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, intern_policy
 from planner_eval.comparison.structure_figures import figures_data, structure_figures
 from planner_eval.comparison.turns import TurnComparison, may_have_turns
 from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.read import locate
+from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import (
     prefix_ids_by_file,
@@ -144,18 +142,6 @@ def causes_head(codes: Sequence[str]) -> str:
     return f"{named}{'; the first' * (len(codes) > 1)}: " if codes else ""
 
 
-class Pieces(NamedTuple):
-    """What can be recognised of a text that is no plan.
-
-    Args:
-        plan: The calls that can be read each by itself.
-        tools: The tools of gold that the text names.
-    """
-
-    plan: Plan
-    tools: tuple[str, ...]
-
-
 class Row(NamedTuple):
     """What became of one pair of records.
 
@@ -169,7 +155,7 @@ class Row(NamedTuple):
         fields: The other fields of the gold record.
         mended: What repair would make of a prediction that strict reading refused; of one that was cut off,
             the calls before the cut.
-        pieces: What can be recognised of a prediction that repair cannot mend either.
+        before: The calls before the place at which a prediction that repair cannot mend either is broken.
         effects: What the two plans come to when they are run, as JSON data, where they were.
         turns: What differs turn by turn, of a conversation of several turns.
     """
@@ -182,7 +168,7 @@ class Row(NamedTuple):
     error: str | None = None
     fields: Mapping[str, Any] = {}
     mended: Plan | None = None
-    pieces: Pieces | None = None
+    before: Plan | None = None
     effects: Mapping[str, Any] | None = None
     turns: TurnComparison | None = None
 
@@ -274,8 +260,8 @@ class Evaluation(NamedTuple):
                 else read_repaired_plan(pred, pred_reading.error, **how)
             )
             row = row._replace(mended=cut_plan if self.repair else repaired)
-            if row.mended is None and row.gold is not None and pred_reading.error is not None:
-                row = row._replace(pieces=_recognise_pieces(pred_reading.error, row.gold))
+            if row.mended is None and pred_reading.error is not None:
+                row = row._replace(before=_read_before(pred_reading.error))
         if row.diff is not None and row.pred is not None and row.gold is not None:
             plans = row.pred, row.gold
             joined = any(record is not None and type(record.source) is JoinedTurns for record in (pred, gold))
@@ -286,19 +272,12 @@ class Evaluation(NamedTuple):
         return _locate_row(row) if self.located and row.diff is not None and row.diff.edits else row
 
 
-def _recognise_pieces(error: ParseError, gold: Plan) -> Pieces:
-    """What can be recognised of a text that is no plan."""
-    from planner_eval.reading.recognisable import recognise_calls
-
-    words = {
-        normalise_spelling(Tool(None, word)) for word in _TOOL_NAME.findall(f"{error.reason}\n{error.text}")
-    }
-    tools = dict.fromkeys(call.tool for call in gold.calls)
-    named = tuple(tool for tool in tools if normalise_spelling(Tool(None, tool)) in words)
-    return Pieces(recognise_calls(error.text), named)
-
-
-_TOOL_NAME = re.compile(r"[\w.-]++")
+def _read_before(error: ParseError) -> Plan:
+    """The calls before the place at which a text is broken."""
+    try:
+        return parse(error.text[: error.offset], repair=True)
+    except ParseError:
+        return Plan()
 
 
 def _is_same_text(pred: Record | None, gold: Record | None, plan: Plan | None) -> bool:

@@ -337,7 +337,7 @@ def _effect_summary(row: Row) -> str:
 
 
 def _readable_calls_text(row: Row) -> str:
-    """What repair makes of an unreadable prediction, or what can be recognised of it; empty for nothing."""
+    """What repair makes of an unreadable prediction, or the calls before its fault; empty for nothing."""
     plan = row.mended
     if plan is not None and row.state == "cut":
         return f"complete calls before the cut: {describe_before_cut(plan, row.gold)}"
@@ -345,18 +345,16 @@ def _readable_calls_text(row: Row) -> str:
         repairs = (note.message for note in plan.diagnostics if note.code.startswith("repair."))
         repaired = "; ".join(message.partition(",")[0] for message in repairs)
         return f"readable with --repair: {calls_name(plan)}; {repaired.replace('; repaired:', ';')}"
-    if row.pieces is None or row.gold is None:
+    plan = row.before
+    if plan is None or row.gold is None:
         return ""
-    plan, tools = row.pieces
     if not plan.calls:
-        named = format_list(tools) if tools else "none of its tools"
-        return f"no call can be recognised; gold makes {calls_name(row.gold)}; the text names {named}"
-    distinct = Plan(tuple({call_name(call): call for call in plan.calls}.values()))
-    lines = make_edit_lines(diff(plan if plan.edges else distinct, row.gold))
+        return f"no call before that; gold makes {calls_name(row.gold)}"
+    lines = make_edit_lines(diff(plan, row.gold))
     texts = [_line_text(line) for line in lines[:MAX_LISTED]]
     texts += [f"  +{len(lines) - MAX_LISTED} more"] if len(lines) > MAX_LISTED else []
     described = describe_before_cut(plan, row.gold)
-    return "\n".join([f"recognisable calls: {described}", *texts])
+    return "\n".join([f"calls before that: {described}", *texts])
 
 
 def flat_row(row: Row) -> JsonObject:
