@@ -34,7 +34,7 @@ from planner_eval.comparison.explanation.names import compute_results, is_comput
 from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.replaced import MIN_LIKENESS
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
-from planner_eval.plan.graph import producers
+from planner_eval.plan.graph import producers, reach
 from planner_eval.plan.model import Call, Plan, Ref, Value
 
 
@@ -95,14 +95,10 @@ class _Weights:
     @cached_property
     def needed(self) -> set[int]:
         """The calls whose results calls with a partner, or the answer, need."""
-        waiting = [*self.paired] or [*range(len(self.pred.calls))]  # of another plan all that it does counts
-        needs, needed = producers(self.pred), {*waiting}
-        waiting += [call for _, value in self.pred.answer or () for call in producers_of(value)]
-        while waiting:
-            new = {*needs[waiting.pop()]} - needed
-            needed |= new
-            waiting += new
-        return needed
+        paired = [*self.paired] or [*range(len(self.pred.calls))]  # of another plan all that it does counts
+        needs = producers(self.pred)
+        in_answer = (call for _, value in self.pred.answer or () for call in producers_of(value))
+        return reach([*paired, *(need for call in in_answer for need in needs[call])], needs.__getitem__)
 
     @cached_property
     def results(self) -> list[list[int | float | None]]:
@@ -286,28 +282,13 @@ class _Ranks:
         return (self.end + 2,)
 
 
-def _find_first_consumers(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]:
-    """Where the prediction first waits for each missing call or for what needs it; `end` for the answer."""
-    awaited: dict[int, int] = {}
+def _find_first_consumers(gold: Plan, partner: Mapping[int, int], end: int) -> list[int]:
+    """Where the prediction first waits for each call of gold, or for what needs it; `end` for nowhere."""
+    awaited = [end] * len(gold.calls)
     needs = producers(gold)
-    consumers: list[tuple[int, Iterable[int]]]
-    consumers = [
-        (partner[gold_call], needs[gold_call]) for gold_call in sorted(partner, key=partner.__getitem__)
-    ]
-    consumers += [(end, producers_of(value)) for _, value in gold.answer or ()]
-    for position, calls in consumers:
-        waiting = [*calls]
-        seen: set[int] = set()
-        while waiting:
-            gold_call = waiting.pop()
-            if gold_call in seen or gold_call in awaited:
-                continue
-            seen.add(gold_call)
-            if gold_call not in partner:
-                awaited[gold_call] = position
-                waiting += needs[gold_call]
-            elif partner[gold_call] > position:  # written too late, and so is what it needs
-                waiting += needs[gold_call]
+    for call in range(len(needs) - 1, -1, -1):
+        for producer in needs[call]:
+            awaited[producer] = min(awaited[producer], awaited[call], partner.get(call, end))
     return awaited
 
 
@@ -341,7 +322,7 @@ def find_positions_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list
             continue
         current = max([current, *(slots[producer] for producer in needs[call] if producer in slots)])
         current = current[0], current[1] or 1
-        first = awaited.get(call, end)
+        first = awaited[call]
         slots[call] = (first, -1) if first < end and first <= current[0] else current
     return [slots[call] for call in range(len(gold.calls))]
 

@@ -295,8 +295,9 @@ _TIGHTEST = 3
 def find_formulas(pred: Plan, gold: Plan) -> list[Formula]:
     """Both plans as formulas where each computes one, of which its last call is the end; else none.
 
+    >>> from planner_eval.plan.linking import build_plan
     >>> calls = Call("a", "add", (("x", 6), ("y", 2))), Call("b", "divide", (("x", 4), ("y", Ref(0))))
-    >>> [str(formula) for formula in find_formulas(Plan(calls, (Edge(0, 1, "y"),)), Plan(calls[:1]))]
+    >>> [str(formula) for formula in find_formulas(build_plan(calls), build_plan(calls[:1]))]
     ['4 / (6 + 2) = 0.5', '6 + 2 = 8']
     """
     for plan in (gold, pred):

@@ -25,6 +25,7 @@ from planner_eval.comparison.matching.replaced import (
     find_nearest_call,
     is_distinctive,
 )
+from planner_eval.plan.graph import reach
 from planner_eval.plan.model import Ref, Value
 
 MAX_COMPARED_PAIRS = 400
@@ -476,13 +477,11 @@ def _is_used_too_early(
 
 def _find_consumers(plan_calls: PlanCalls, position: int) -> set[int]:
     """The calls that need a call's result, or what needs it; the answer, which nothing needs, as well."""
-    reached: set[int] = set()
-    waiting = [position]
-    while waiting:
-        new = {use.consumer for use in plan_calls.users[waiting.pop()]} - reached
-        reached |= new
-        waiting += new
-    return reached
+
+    def find_users(call: int) -> list[int]:
+        return [use.consumer for use in plan_calls.users[call]]
+
+    return reach(find_users(position), find_users)
 
 
 class _CallFeatures(NamedTuple):

@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner_eval.comparison.policy.policy import Policy, ToolCount, tool_fits
+from planner_eval.plan.canonical import producers_of
+from planner_eval.plan.graph import reach
 from planner_eval.plan.linking import build_plan, move_arguments
-from planner_eval.plan.model import Diagnostic, Plan, Ref, leaves
+from planner_eval.plan.model import Diagnostic, Plan
 from planner_eval.reading.trace_times import is_failed
 
 if TYPE_CHECKING:
@@ -76,14 +78,9 @@ def keep_calls(plan: Plan, positions: Iterable[int], *, answer: bool) -> Plan:
     producers: dict[int, list[int]] = {}
     for edge in plan.edges:
         producers.setdefault(edge.consumer, []).append(edge.producer)
-    waiting = [*needed]
     if answer:
-        values = [value for _, value in plan.answer or ()]
-        waiting += [leaf.call for value in values for _, leaf in leaves(value) if type(leaf) is Ref]
-    while waiting:
-        position = waiting.pop()
-        needed.add(position)
-        waiting += [producer for producer in producers.get(position, ()) if producer not in needed]
+        needed.update(call for _, value in plan.answer or () for call in producers_of(value))
+    needed = reach(needed, lambda position: producers.get(position, ()))
     if len(needed) == len(plan.calls):
         return plan
     new_positions = {position: number for number, position in enumerate(sorted(needed))}
