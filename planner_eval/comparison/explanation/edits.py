@@ -294,9 +294,7 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
         return _name_percent_difference(pred_value, gold_value)
     if pred_value.casefold() == gold_value.casefold():
         return "letter case"
-    if pred_value.split() != gold_value.split() and "".join(pred_value.split()) == "".join(
-        gold_value.split()
-    ):
+    if "".join(pred_value.split()) == "".join(gold_value.split()):
         return "spacing"
     if _strip_brackets(pred_value) == _strip_brackets(gold_value) != "":
         return "brackets or quotes"

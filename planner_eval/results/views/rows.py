@@ -245,6 +245,12 @@ def _locations(edit: Edit, spans: Mapping[str, Spans]) -> list[str]:
     return positions
 
 
+_BROKEN_CODES = frozenset({
+    "argument.renamed", "argument.missing", "argument.extra", "order.broken", "reference.output",
+})  # fmt: skip
+"""Edits with which a plan that computes would not run."""
+
+
 def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula]) -> str:
     bounded = "" if diff.proved else " (the pairing of calls is not proved optimal: the search was bounded)"
     if diff.same:
@@ -254,7 +260,7 @@ def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula]) -> str
     text = f"different: {edits} edit{'s' * (edits != 1)}"
     if causes < edits:
         text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
-    result = find_common_result(formulas)
+    result = None if _BROKEN_CODES.intersection(e.code for e in diff.edits) else find_common_result(formulas)
     text += _other_plan_note(diff) if result is None else f", but both come to {result}"
     first = _first_divergent_call(diff)
     if first:
