@@ -349,8 +349,8 @@ def _readable_calls_text(row: Row) -> str:
         return f"complete calls before the cut: {describe_before_cut(plan, row.gold)}"
     if plan is not None:
         repairs = (note.message for note in plan.diagnostics if note.code.startswith("repair."))
-        repaired = "; ".join(message.partition(",")[0] for message in repairs)
-        return f"readable with --repair: {calls_name(plan)}; {repaired.replace('; repaired:', ';')}"
+        named = (message.removeprefix("repaired: ").partition(", or ")[0] for message in repairs)
+        return f"readable with --repair: {calls_name(plan)}; repaired: {'; '.join(named)}"
     plan = row.before
     if plan is None or row.gold is None:
         return ""
