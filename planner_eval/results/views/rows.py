@@ -261,7 +261,9 @@ def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula]) -> str
     if causes < edits:
         text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
     result = None if _BROKEN_CODES.intersection(e.code for e in diff.edits) else find_common_result(formulas)
-    text += _other_plan_note(diff) if result is None else f", but both come to {result}"
+    if result is not None:
+        return f"{text}, but both come to {result}{bounded}"
+    text += _other_plan_note(diff)
     first = _first_divergent_call(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")
