@@ -293,20 +293,25 @@ _TIGHTEST = 3
 
 
 def find_formulas(pred: Plan, gold: Plan) -> list[Formula]:
-    """Both plans as formulas where each computes one, of which its last call is the end; else none.
+    """Both plans as formulas where gold computes one, of which its last call is the end; else none.
+
+    The prediction's is what its last call that takes a result comes to.
 
     >>> from planner_eval.plan.linking import build_plan
     >>> calls = Call("a", "add", (("x", 6), ("y", 2))), Call("b", "divide", (("x", 4), ("y", Ref(0))))
     >>> [str(formula) for formula in find_formulas(build_plan(calls), build_plan(calls[:1]))]
     ['4 / (6 + 2) = 0.5', '6 + 2 = 8']
     """
-    for plan in (gold, pred):
-        needed = len(plan.calls) - 1
-        if not 0 <= needed <= len(plan.edges) or needed != len({edge.producer for edge in plan.edges}):
-            return []
-        if _SIGNS.keys().isdisjoint([call.name for call in plan.calls]):
-            return []
-    return [Formula(_write_formula(plan), compute_results(plan)[-1]) for plan in (pred, gold)]
+    used = {edge.producer for edge in gold.edges}
+    if not pred.calls or len(used) != len(gold.calls) - 1:
+        return []
+    if any(_SIGNS.keys().isdisjoint([call.name for call in plan.calls]) for plan in (gold, pred)):
+        return []
+    ends = max((edge.consumer for edge in pred.edges), default=-1), -1
+    return [
+        Formula(_write_formulas(plan)[end], compute_results(plan)[end])
+        for plan, end in zip((pred, gold), ends, strict=True)
+    ]
 
 
 def find_common_result(formulas: list[Formula]) -> int | float | None:
@@ -315,8 +320,8 @@ def find_common_result(formulas: list[Formula]) -> int | float | None:
     return results.pop() if len(results) == 1 else None
 
 
-def _write_formula(plan: Plan) -> str:
-    """What a plan computes; what is too long, cut off."""
+def _write_formulas(plan: Plan) -> list[str]:
+    """What each call of a plan computes; what is too long, cut off."""
     terms: list[tuple[str, int]] = []
     for call in plan.calls:
         values = [
@@ -334,7 +339,7 @@ def _write_formula(plan: Plan) -> str:
                 for (operand, own), needed in zip(values, least, strict=True)
             )
         terms.append((one_line(text, 2 * MAX_VALUE_LENGTH), binding))
-    return terms[-1][0]
+    return [text for text, _ in terms]
 
 
 def path_name(path: Path) -> str:
