@@ -153,13 +153,17 @@ class _Weights:
             form = find_form_difference(edit)
         elif kind == "argument.value" and type(pred_value) is str and type(gold_value) is str:
             form = name_writing_difference(pred_value, gold_value)
-            is_light = all(
-                is_prose(text) or text[:1] + text[-1:] == "<>" for text in (pred_value, gold_value)
+            texts = pred_value, gold_value
+            is_light = all(is_prose(text) or text[:1] + text[-1:] == "<>" for text in texts) or (
+                _TIME.fullmatch(gold_value) is not None and _LETTERS.search(pred_value) is not None
             )
         return _FORM if form else _WORDED if is_light else _DONE
 
 
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
+_TIME = re.compile(r"[\d\sT.]*+[:/-][\d\sT.:/-]*+")
+"""A day or a time in digits, which people tell in words."""
+
 _AMOUNTS = frozenset({"amount", "cost", "price", "sum", "total"})
 
 
