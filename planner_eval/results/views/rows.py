@@ -357,12 +357,12 @@ def _readable_calls_text(row: Row) -> str:
     if plan is None or row.gold is None:
         return ""
     if not plan.calls:
-        return f"no call before that; gold makes {calls_name(row.gold)}"
+        return f"no call before the fault; gold makes {calls_name(row.gold)}"
     lines = make_edit_lines(diff(plan, row.gold))
     texts = [_line_text(line) for line in lines[:MAX_LISTED]]
     texts += [f"  +{len(lines) - MAX_LISTED} more"] if len(lines) > MAX_LISTED else []
     described = describe_before_cut(plan, row.gold)
-    return "\n".join([f"calls before that: {described}", *texts])
+    return "\n".join([f"calls before the fault: {described}", *texts])
 
 
 def flat_row(row: Row) -> JsonObject:
