@@ -34,7 +34,7 @@ from planner_eval.comparison.explanation.names import compute_results, is_comput
 from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.replaced import MIN_LIKENESS
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
-from planner_eval.plan.graph import producers, reach
+from planner_eval.plan.graph import generations, producers, reach
 from planner_eval.plan.model import Call, Plan, Ref, Value
 
 
@@ -290,7 +290,7 @@ def _find_first_consumers(gold: Plan, partner: Mapping[int, int], end: int) -> l
     """Where the prediction first waits for each call of gold, or for what needs it; `end` for nowhere."""
     awaited = [end] * len(gold.calls)
     needs = producers(gold)
-    for call in range(len(needs) - 1, -1, -1):
+    for call in [call for generation in generations(needs) for call in generation][::-1]:
         for producer in needs[call]:
             awaited[producer] = min(awaited[producer], awaited[call], partner.get(call, end))
     return awaited

@@ -290,12 +290,13 @@ def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool
 
 
 def _is_idle_repeat(pairing: Pairing, pred: int, gold: int) -> bool:
-    """Whether a call repeats one with a partner, and has none of the arguments, two or more, of its own."""
+    """Whether a call repeats one with a partner, and gives other values for all arguments, two or more."""
     numbers = pairing.pred.numbered.numbers
     if numbers.count(numbers[pred]) < 2:
         return False
-    wrong = len(pairing.differing(pred, gold, strict=True))
-    if not 2 <= len(pairing.gold.arguments(gold)) == wrong:
+    pred_args, gold_args = pairing.arguments(pred, gold)
+    wrong = pairing.differing(pred, gold, strict=True)
+    if len(gold_args) < 2 or not pred_args.keys() == gold_args.keys() == wrong.keys():
         return False
     return any(
         numbers[other] == numbers[pred] and not pairing.differing(other, image, strict=True)
