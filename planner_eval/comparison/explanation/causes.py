@@ -155,14 +155,15 @@ class _Weights:
             form = name_writing_difference(pred_value, gold_value)
             texts = pred_value, gold_value
             is_light = all(is_prose(text) or text[:1] + text[-1:] == "<>" for text in texts) or (
-                _TIME.fullmatch(gold_value) is not None and _LETTERS.search(pred_value) is not None
+                _TIME.fullmatch(gold_value) is not None and _TOLD_TIME.search(pred_value) is not None
             )
         return _FORM if form else _WORDED if is_light else _DONE
 
 
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _TIME = re.compile(r"[\d\sT.]*+[:/-][\d\sT.:/-]*+")
-"""A day or a time in digits, which people tell in words."""
+_TOLD_TIME = re.compile(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d")
+"""A day or a time in digits, and what tells one in words."""
 
 _AMOUNTS = frozenset({"amount", "cost", "price", "sum", "total"})
 
