@@ -26,7 +26,7 @@ from planner_eval.comparison.matching.replaced import (
     is_distinctive,
 )
 from planner_eval.plan.graph import reach
-from planner_eval.plan.model import Ref, Value
+from planner_eval.plan.model import Ref, Value, leaves
 
 MAX_COMPARED_PAIRS = 400
 """Pairs of calls in doubt up to which it is asked which share most."""
@@ -40,11 +40,12 @@ MIN_LOOKUPS = 2
 MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
 
-SAME_TOOL, SAME_NAME, LINK, RESULT, END, EVIDENCE, CURRENT, CONTRARY = 12, 4, 1.4, 6, 7, 2, 0.5, 1
-"""What it is worth that two calls are of one tool, have a value that says something under one name, have a
-neighbour, and a link to it, in common, come to one number, or end a calculation; by how much the evidence for
-a call of another tool counts; what it is worth that figures count two calls as partners; what speaks against
-two of which one says true where the other says false."""
+SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, RESULT, END, EVIDENCE, CURRENT = 12, 4, 3, 1.4, 6, 7, 2, 0.5
+CONTRARY = 1
+"""What it is worth that two calls are of one tool, have a value that says something under one name, or under
+another one, have a neighbour, and a link to it, in common, come to one number, or end a calculation; by how
+much the evidence for a call of another tool counts; what it is worth that figures count two calls as
+partners; what speaks against two of which one says true where the other says false."""
 
 
 def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
@@ -414,8 +415,10 @@ class _CommonGround:
         """What the values and the links are worth that two calls share; `uses` are links to consumers."""
         computed = computed and self.results is not None
         own, others = self.features(pred, True, computed), self.features(gold, False, computed)
+        same = {name for name, _ in own.named & others.named}
+        values = own.values_without(same) & others.values_without(same)
         links = [link for link in own.links & others.links if uses or not link[1]]
-        return SAME_NAME * len(own.named & others.named) + LINK * len(links)
+        return SAME_NAME * len(same) + OTHER_NAME * len(values) + LINK * len(links)
 
     def part_unlike(self, pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
         """Partners that are two things, those with most contrary values first.
@@ -490,10 +493,12 @@ class _CallFeatures(NamedTuple):
 
     Args:
         named: Literals that say something, with the names of their arguments.
+        values: The values, and parts of values, that say something, by argument.
         links: Where values come from and go to, as calls of gold, and each with its argument.
     """
 
     named: set[tuple[Any, Any]]
+    values: dict[Any, set[str]]
     links: set[tuple[int, bool, Any]]
 
     @classmethod
@@ -501,14 +506,20 @@ class _CallFeatures(NamedTuple):
         cls, plan_calls: PlanCalls, position: int, images: Sequence[int], results: Sequence[Any]
     ) -> _CallFeatures:
         """Those of a call whose plan's calls have these partners, and these results as far as known."""
-        named = set[tuple[Any, Any]]()
+        named, values = set[tuple[Any, Any]](), dict[Any, set[str]]()
         links = [(images[use.consumer], True, use.argument) for use in plan_calls.users[position]]
         for name, (shape, producers, value) in plan_calls.arguments(position).items():
             links += [(images[producer], False, name) for producer in producers if producer != position]
             if results and type(value) is Ref and results[value.call] is not None:
                 shape = value = results[value.call]
                 producers = ()
+            literals = [leaf for _, leaf in leaves(value) if isinstance(leaf, (str, int, float))]
+            values[name] = {repr(leaf) for leaf in literals if is_distinctive(leaf)}
             if not producers and is_distinctive(value):
                 named.add((name, shape))
         linked = [link for link in links if link[0] >= 0]
-        return cls(named, {*linked, *((call, is_used, None) for call, is_used, _ in linked)})
+        return cls(named, values, {*linked, *((call, is_used, None) for call, is_used, _ in linked)})
+
+    def values_without(self, names: set[Any]) -> set[str]:
+        """The values but for those of some arguments."""
+        return set[str]().union(*(values for name, values in self.values.items() if name not in names))
