@@ -27,7 +27,7 @@ from planner_eval.comparison.structure_figures import figures_data, structure_fi
 from planner_eval.comparison.turns import TurnComparison, may_have_turns
 from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.read import locate
+from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import (
     prefix_ids_by_file,
@@ -155,6 +155,7 @@ class Row(NamedTuple):
         fields: The other fields of the gold record.
         mended: What repair would make of a prediction that strict reading refused; of one that was cut off,
             the calls before the cut.
+        before: The calls before the place at which a prediction that repair cannot mend either is broken.
         effects: What the two plans come to when they are run, as JSON data, where they were.
         turns: What differs turn by turn, of a conversation of several turns.
         main_gold: The first gold plan, where it is not the one that `diff` is from.
@@ -168,6 +169,7 @@ class Row(NamedTuple):
     error: str | None = None
     fields: Mapping[str, Any] = {}
     mended: Plan | None = None
+    before: Plan | None = None
     effects: Mapping[str, Any] | None = None
     turns: TurnComparison | None = None
     main_gold: Plan | None = None
@@ -265,6 +267,8 @@ class Evaluation(NamedTuple):
                 else read_repaired_plan(pred, pred_reading.error, **how)
             )
             row = row._replace(mended=cut_plan if self.repair else repaired)
+            if row.mended is None and pred_reading.error is not None:
+                row = row._replace(before=_read_before(pred_reading.error))
         if row.diff is not None and row.pred is not None and row.gold is not None:
             plans = row.pred, row.gold
             joined = any(record is not None and type(record.source) is JoinedTurns for record in (pred, gold))
@@ -273,6 +277,14 @@ class Evaluation(NamedTuple):
 
                 row = row._replace(turns=compare_turns(row.diff, plans, (pred, gold)))
         return _locate_row(row) if self.located and row.diff is not None and row.diff.edits else row
+
+
+def _read_before(error: ParseError) -> Plan:
+    """The calls before the place at which a text is broken."""
+    try:
+        return parse(error.text[: error.offset], repair=True)
+    except ParseError:
+        return Plan()
 
 
 def _is_same_text(pred: Record | None, gold: Record | None, plan: Plan | None) -> bool:

@@ -70,12 +70,12 @@ def compare_turns(
 def _find_late_calls(
     diff: Diff, pred: Mapping[int, int], gold: Mapping[int, int], unit: str
 ) -> tuple[int, tuple[str, ...]]:
-    """How many right calls are made in another turn than gold's, and those of the same turns in words."""
+    """How many right calls are made in another turn than gold's; all that are, by turns, in words."""
     touched = {location.call for edit in diff.edits for location, _ in edit.places if location is not None}
     late: dict[tuple[int | None, int | None], list[int]] = {}
     for position, gold_position in sorted(diff.alignment.pairs):
         turns = pred.get(position), gold.get(gold_position)
-        if position not in touched and turns[0] != turns[1]:
+        if turns[0] != turns[1]:
             late.setdefault(turns, []).append(position)
     calls = diff.pred.calls
     moved = (
@@ -84,7 +84,8 @@ def _find_late_calls(
         for (own, other), group in late.items()
         if own is not None and other is not None
     )
-    return sum(map(len, late.values())), tuple(moved)
+    right = sum(position not in touched for group in late.values() for position in group)
+    return right, tuple(moved)
 
 
 def _asked(messages: Sequence[Sequence[Message]], turn: int) -> str:

@@ -102,13 +102,13 @@ def turns_text(turns: TurnComparison) -> str:
 
 
 def late_text(turns: TurnComparison) -> str:
-    """The right calls that are made in another turn than gold's; "" where none is.
+    """The calls that are made in another turn than gold's; "" where none is.
 
     >>> late_text(TurnComparison("turn", 4, late=1, moved=("pay (call 3) in turn 2, gold's 1",)))
     "made in a different turn than in gold: pay (call 3) in turn 2, gold's 1"
     """
     moved = "; ".join(turns.moved) or format_count(turns.late, "right call")
-    return f"made in a different {turns.unit} than in gold: {moved}" if turns.late else ""
+    return f"made in a different {turns.unit} than in gold: {moved}" if turns.late or turns.moved else ""
 
 
 def _clause(unit: str, numbers: Sequence[int], verbs: tuple[str, str]) -> str:

@@ -7,7 +7,7 @@ them needs, as if the circle were one call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -128,6 +128,21 @@ ProducerLists: TypeAlias = Sequence[Sequence[int]]
 
 BLOCK = 4096
 """Calls whose users are looked for at once: what bounds the memory that plans of 100,000 calls take."""
+
+
+def reach(starts: Iterable[int], onward: Callable[[int], Iterable[int]]) -> set[int]:
+    """The positions that some lead to, step by step, and these themselves.
+
+    >>> sorted(reach([3], [[], [0, 3], [], [1]].__getitem__))
+    [0, 1, 3]
+    """
+    reached = {*starts}
+    waiting = [*reached]
+    while waiting:
+        new = {*onward(waiting.pop())} - reached
+        reached |= new
+        waiting += new
+    return reached
 
 
 def producers(plan: Plan) -> list[list[int]]:

@@ -25,14 +25,16 @@ from planner_eval.comparison.explanation.edits import (
     Draft,
     Edit,
     Place,
+    ValueData,
     find_form_difference,
     name_type_difference,
     name_writing_difference,
 )
 from planner_eval.comparison.explanation.names import compute_results, is_computed
-from planner_eval.comparison.matching.replaced import is_distinctive
+from planner_eval.comparison.matching.likeness import likeness
+from planner_eval.comparison.matching.replaced import MIN_LIKENESS
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
-from planner_eval.plan.graph import producers
+from planner_eval.plan.graph import generations, producers, reach
 from planner_eval.plan.model import Call, Plan, Ref, Value
 
 
@@ -65,8 +67,9 @@ def order_by_cause(
 
 
 _DONE, _WORDED, _BESIDE, _FORM, _NAME, _LOOKUP = range(6)
-"""Weights, the heaviest first: what gold's calls lack or have wrong; empties and other words; what is done
-beside them; the same written otherwise, values before names; what an agent looks up."""
+"""Weights, the heaviest first: what gold's calls lack or have wrong, and what an agent does that gold never
+does; empties and other words; what is done beside them; the same written otherwise, values before names; what
+an agent looks up."""
 
 MIN_WORDS = 4
 """A text of so many words is prose, which two people word differently."""
@@ -87,23 +90,26 @@ class _Weights:
     def __init__(self, edits: list[Draft], pred: Plan, gold: Plan, partner: Mapping[int, int]) -> None:
         self.pred, self.gold, self.paired = pred, gold, partner.values()
         self.lookups = find_lookups(edits, pred, gold)
+        self.is_all_called = all(edit.code != "call.missing" for edit in edits)
 
     @cached_property
     def needed(self) -> set[int]:
         """The calls whose results calls with a partner, or the answer, need."""
-        waiting = [*self.paired] or [*range(len(self.pred.calls))]  # of another plan all that it does counts
-        needs, needed = producers(self.pred), {*waiting}
-        waiting += [call for _, value in self.pred.answer or () for call in producers_of(value)]
-        while waiting:
-            new = {*needs[waiting.pop()]} - needed
-            needed |= new
-            waiting += new
-        return needed
+        paired = [*self.paired] or [*range(len(self.pred.calls))]  # of another plan all that it does counts
+        needs = producers(self.pred)
+        in_answer = (call for _, value in self.pred.answer or () for call in producers_of(value))
+        return reach([*paired, *(need for call in in_answer for need in needs[call])], needs.__getitem__)
 
     @cached_property
     def results(self) -> list[list[int | float | None]]:
         """What the calls of either plan come to that compute with numbers."""
         return [*map(compute_results, (self.pred, self.gold))]
+
+    @cached_property
+    def numbers(self) -> list[set[int | float]]:
+        """The numbers that the calls of either plan are given."""
+        values = [[v for call in plan.calls for _, v in call.arguments] for plan in (self.pred, self.gold)]
+        return [{value for value in side if type(value) in (int, float)} for side in values]
 
     def comes_to_the_same(self, edit: Draft) -> bool:
         """Whether an edit leaves what is computed: of a call, or of what a literal stands for."""
@@ -116,10 +122,16 @@ class _Weights:
             or (result := self.results[1][gold]) is None
         ):
             return False
-        if edit.pred is None or edit.pred.call is None:
-            literals = (value for call in self.pred.calls for _, value in call.arguments)
-            return is_distinctive(result) and any(type(v) in (int, float) and v == result for v in literals)
+        if edit.pred is None or edit.pred.call is None:  # a number that only the prediction writes
+            return result in self.numbers[0] - self.numbers[1]
         return self.results[0][edit.pred.call] == result
+
+    def is_new_deed(self, position: int | None) -> bool:
+        """Whether an agent that does all that gold does calls a tool that acts and that gold never calls."""
+        call = self.pred.calls[position or 0]
+        if not self.is_all_called or call.turn is None or is_lookup(call):
+            return False
+        return all(call.tool != gold_call.tool for gold_call in self.gold.calls)
 
     def of(self, edit: Draft) -> int:
         """The weight of an edit."""
@@ -127,7 +139,8 @@ class _Weights:
         if edit.pred is not None and edit.gold is None and edit.pred.argument is None:
             if edit.pred.call in self.lookups:
                 return _LOOKUP
-            return _DONE if edit.pred.call in self.needed else _BESIDE
+            heavy = edit.pred.call in self.needed or self.is_new_deed(edit.pred.call)
+            return _DONE if heavy else _BESIDE
         if kind in _WEIGHTS:
             return _WEIGHTS[kind]
         if self.comes_to_the_same(edit):
@@ -140,9 +153,17 @@ class _Weights:
             form = find_form_difference(edit)
         elif kind == "argument.value" and type(pred_value) is str and type(gold_value) is str:
             form = name_writing_difference(pred_value, gold_value)
-            is_light = _is_prose(pred_value) and _is_prose(gold_value)
+            texts = pred_value, gold_value
+            is_light = all(is_prose(text) or text[:1] + text[-1:] == "<>" for text in texts) or (
+                _TIME.fullmatch(gold_value) is not None and _TOLD_TIME.search(pred_value) is not None
+            )
         return _FORM if form else _WORDED if is_light else _DONE
 
+
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
+_TIME = re.compile(r"[\d\sT.]*+[:/-][\d\sT.:/-]*+")
+_TOLD_TIME = re.compile(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d")
+"""A day or a time in digits, and what tells one in words."""
 
 _AMOUNTS = frozenset({"amount", "cost", "price", "sum", "total"})
 
@@ -154,9 +175,15 @@ def is_amount(edit: Edit | Draft) -> bool:
     return numbers and path[-1:] != () and path[-1] in _AMOUNTS
 
 
-def _is_prose(text: str) -> bool:
-    """Whether a text is worded as people please: a sentence, or a placeholder such as ``<the room>``."""
-    return len(text.split()) >= MIN_WORDS or (text.startswith("<") and text.endswith(">"))
+def is_prose(value: Value) -> bool:
+    """Whether a value is a text of several words, which two people word differently."""
+    return type(value) is str and len(_LETTERS.findall(value)) >= MIN_WORDS
+
+
+def is_reworded(edit: Edit | Draft) -> bool:
+    """Whether two texts are prose that has little in common."""
+    texts = edit.pred_value, edit.gold_value
+    return all(map(is_prose, texts)) and likeness(*texts) < MIN_LIKENESS
 
 
 LOOKUP_VERBS = frozenset({
@@ -260,28 +287,13 @@ class _Ranks:
         return (self.end + 2,)
 
 
-def _find_first_consumers(gold: Plan, partner: Mapping[int, int], end: int) -> dict[int, int]:
-    """Where the prediction first waits for each missing call or for what needs it; `end` for the answer."""
-    awaited: dict[int, int] = {}
+def _find_first_consumers(gold: Plan, partner: Mapping[int, int], end: int) -> list[int]:
+    """Where the prediction first waits for each call of gold, or for what needs it; `end` for nowhere."""
+    awaited = [end] * len(gold.calls)
     needs = producers(gold)
-    consumers: list[tuple[int, Iterable[int]]]
-    consumers = [
-        (partner[gold_call], needs[gold_call]) for gold_call in sorted(partner, key=partner.__getitem__)
-    ]
-    consumers += [(end, producers_of(value)) for _, value in gold.answer or ()]
-    for position, calls in consumers:
-        waiting = [*calls]
-        seen: set[int] = set()
-        while waiting:
-            gold_call = waiting.pop()
-            if gold_call in seen or gold_call in awaited:
-                continue
-            seen.add(gold_call)
-            if gold_call not in partner:
-                awaited[gold_call] = position
-                waiting += needs[gold_call]
-            elif partner[gold_call] > position:  # written too late, and so is what it needs
-                waiting += needs[gold_call]
+    for call in [call for generation in generations(needs) for call in generation][::-1]:
+        for producer in needs[call]:
+            awaited[producer] = min(awaited[producer], awaited[call], partner.get(call, end))
     return awaited
 
 
@@ -315,7 +327,7 @@ def find_positions_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list
             continue
         current = max([current, *(slots[producer] for producer in needs[call] if producer in slots)])
         current = current[0], current[1] or 1
-        first = awaited.get(call, end)
+        first = awaited[call]
         slots[call] = (first, -1) if first < end and first <= current[0] else current
     return [slots[call] for call in range(len(gold.calls))]
 
@@ -334,6 +346,8 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
             cause = also_told.get((edit.pred, edit.gold))
         elif edit.code == "order.broken":
             cause = _find_order_cause(edit, edits, extra)
+        elif isinstance(edit.data, ValueData) and edit.data.elsewhere:
+            cause = _find_moved_value(edit, edits)
         elif edit.code not in _ROOT_CODES:
             cause = _find_producer_edit(edit.gold_value, edit.gold, missing)
             if cause is None:
@@ -362,6 +376,13 @@ REPEATABLE_CODES = (
     "reference.unwanted",
 )
 """Codes of changes that are one mistake, and mended together, wherever the same one was made again."""
+
+
+def _find_moved_value(edit: Draft, edits: list[Draft]) -> int | None:
+    """The edit of the argument that lacks what this one has too much."""
+    place = edit.pred and edit.pred.call, edit.data.elsewhere
+    wrong = ((e.pred and e.pred.call, e.gold and e.gold.argument) for e in edits)
+    return next((index for index, other in enumerate(wrong) if other == place), None)
 
 
 def _find_order_cause(edit: Draft, edits: list[Draft], extra: dict[int | None, int]) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import isclose
+from math import isclose, prod
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -112,6 +112,7 @@ class ValueData(NamedTuple):
         within: Whether it is about a part of the value.
         renamed: Whether the prediction gives the argument another name.
         computed: Whether the prediction's value is an expression.
+        elsewhere: Gold's name of the argument that has what is too much here.
     """
 
     name: Any
@@ -121,6 +122,7 @@ class ValueData(NamedTuple):
     within: bool = False
     renamed: bool = False
     computed: bool = False
+    elsewhere: str | None = None
 
 
 class Draft(NamedTuple):
@@ -292,9 +294,7 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
         return _name_percent_difference(pred_value, gold_value)
     if pred_value.casefold() == gold_value.casefold():
         return "letter case"
-    if pred_value.split() != gold_value.split() and "".join(pred_value.split()) == "".join(
-        gold_value.split()
-    ):
+    if "".join(pred_value.split()) == "".join(gold_value.split()):
         return "spacing"
     if _strip_brackets(pred_value) == _strip_brackets(gold_value) != "":
         return "brackets or quotes"
@@ -355,7 +355,7 @@ def _name_percent_difference(pred_value: Value, gold_value: Value) -> str | None
 
 
 def _untyped_value(value: Any) -> Any:
-    """A value without its type: a number as it is, texts by the number that they hold, items one by one."""
+    """A value without its type: a number as it is, texts by the number or product that they hold, items."""
     if isinstance(value, list):
         items = [_untyped_value(item) for item in value]
         return items[0] if len(items) == 1 else items
@@ -364,7 +364,7 @@ def _untyped_value(value: Any) -> Any:
     except ValueError:  # a number of thousands of digits
         return value
     try:
-        return float(text)
+        return prod(map(float, text.split("*")))
     except ValueError:
         pass
     if isinstance(value, str) and _ITEM_SEPARATOR.search(text):

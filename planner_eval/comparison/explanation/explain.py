@@ -21,6 +21,7 @@ from planner_eval.comparison.explanation.primitive_edits import PrimitiveEdits
 from planner_eval.comparison.explanation.sentences import Wording
 from planner_eval.comparison.gold_alternatives import AcceptedValues, AlternativeValues
 from planner_eval.comparison.matching.align import Matching
+from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.graph import circles
@@ -88,7 +89,7 @@ def merge_edits(edits: list[Draft], names: CallNames) -> list[Draft]:
         edits: What differs, argument by argument.
         names: How calls are called, and which are partners.
     """
-    edits = _merge_tools(edits, names)
+    edits = _mark_moved_values(_merge_tools(edits, names))
     wrong = [*_find_wrong_values(edits, names)]
     if not 2 <= len(wrong) <= MAX_EDITS:
         return edits
@@ -125,6 +126,50 @@ def _merge_tools(edits: list[Draft], names: CallNames) -> list[Draft]:
         also=tuple((edit.pred, edit.gold) for edit in further_edits),
     )
     return [swapped if edit is first else edit for edit in edits if edit not in further_edits]
+
+
+def _mark_moved_values(edits: list[Draft]) -> list[Draft]:
+    """The edits; of what an argument has too much it is said which of its call lacks just that."""
+    lacking: dict[int | None, list[Draft]] = {}
+    for edit in edits:
+        if edit.code in _LACKING_CODES and edit.pred and edit.gold and not edit.pred.at:
+            lacking.setdefault(edit.pred.call, []).append(edit)
+    if not lacking:
+        return edits
+    marked = []
+    for edit in edits:
+        others = lacking.get(edit.pred.call, ()) if edit.pred and (surplus := _find_surplus(edit)) else ()
+        names = (other.gold.argument for other in others if other.gold and _lacks(other, edit, surplus))
+        if name := next(names, None):
+            edit = edit._replace(data=edit.data._replace(elsewhere=name))
+        marked.append(edit)
+    return marked
+
+
+_LACKING_CODES = frozenset({"argument.value", "argument.type", "argument.missing"})
+
+
+def _find_surplus(edit: Draft) -> list[Value]:
+    """What an argument has too much: all of one that gold does not give, or items of a list."""
+    if edit.code == "argument.extra":
+        surplus = [edit.pred_value]
+    elif type(edit.pred_value) is list and type(edit.gold_value) is list and edit.name == "value":
+        surplus = [item for item in edit.pred_value if item not in edit.gold_value]
+    else:
+        return []
+    return surplus if all(map(is_distinctive, surplus)) else []
+
+
+def _lacks(edit: Draft, other: Draft, surplus: list[Value]) -> bool:
+    """Whether gold's list, text or object has what another argument has too much, and pred's has not."""
+    pred_value, gold_value = edit.pred_value, edit.gold_value
+    if type(gold_value) is dict and other.pred is not None:
+        return edit.code == "argument.missing" and gold_value.get(other.pred.argument, MISSING) in surplus
+    if type(pred_value) is not type(gold_value) or type(gold_value) not in (str, list):
+        return False
+    if type(gold_value) is str and any(type(item) is not str for item in surplus):
+        return False
+    return all(item in gold_value and item not in pred_value for item in surplus)
 
 
 def _find_wrong_values(edits: list[Draft], names: CallNames) -> Iterator[_WrongValue]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.causes import change_key, is_amount
+from planner_eval.comparison.explanation.causes import change_key, is_amount, is_reworded
 from planner_eval.comparison.explanation.edits import (
     EMPTY_VALUES,
     Edit,
@@ -106,10 +106,10 @@ def _make_line(
     if len(edits) < len(group):
         message += _format_in_passing(diff, [diff.edits[index] for index in group if index in in_passing])
     if len(edits) == 1:
-        writing = first.code == "argument.value" and name_writing_difference(
-            first.pred_value, first.gold_value
-        )
-        message += f"; {_WRITINGS[writing]}" if writing in _WRITINGS else ""
+        if first.code == "argument.value":
+            writing = name_writing_difference(first.pred_value, first.gold_value)
+            writing = "free text" if writing is None and is_reworded(first) else writing
+            message += f"; {_WRITINGS[writing]}" if writing else ""
         name = key if isinstance(key, str) and key in _FORM_HABITS else first.code
         return EditLine(name, tuple(group), "", 1, message, depth)
     name = key if isinstance(key, str) else first.code
@@ -131,7 +131,7 @@ def _make_line(
     return EditLine(name, tuple(group), where, len(edits), message, depth)
 
 
-def _find_following_amounts(edits: Collection[Edit], keys: Mapping[int, Hashable]) -> dict[int, int]:
+def _find_following_amounts(edits: Sequence[Edit], keys: Mapping[int, Hashable]) -> dict[int, int]:
     """Amounts that are told under the first other mistake of their call: what is paid follows from it."""
     roots: dict[int | None, int] = {}
     following: dict[int, int] = {}
@@ -140,9 +140,15 @@ def _find_following_amounts(edits: Collection[Edit], keys: Mapping[int, Hashable
             continue
         if not is_amount(edit):
             roots.setdefault(edit.pred.call, index)
-        elif edit.pred.call in roots and not isinstance(keys.get(index), Bundle):
+        elif edit.pred.call in roots and all(is_amount(edits[other]) for other in _told_with(index, keys)):
             following[index] = roots[edit.pred.call]
     return following
+
+
+def _told_with(index: int, keys: Mapping[int, Hashable]) -> tuple[int, ...]:
+    """The edits that are told in one line with an edit, itself among them."""
+    key = keys.get(index)
+    return key.edits if isinstance(key, Bundle) else (index,)
 
 
 def _find_in_passing(edits: Collection[Edit]) -> set[int]:
@@ -237,7 +243,8 @@ def _habit_key(diff: Diff, edit: Edit) -> Hashable:
         name_form = name_writing_difference if code == "argument.value" else name_type_difference
         return name_form(edit.pred_value, edit.gold_value) or change_key(edit)
     if code in ("argument.missing", "argument.extra") and gold.call is not None:
-        return change_key(edit), diff.gold.calls[gold.call].tool
+        moved = edit.cause is not None and diff.edits[edit.cause].code == "argument.value"
+        return (code, gold.argument) if moved else (change_key(edit), diff.gold.calls[gold.call].tool)
     return _producer_or_name_key(edit, pred, gold) or change_key(edit)
 
 
@@ -267,6 +274,8 @@ _HABIT_NAMES = {
 _WRITINGS = {
     "letter case": "letter case differs",
     "spacing": "only the blanks differ",
+    "brackets or quotes": "only brackets or quotes differ",
+    "free text": "both are free text",
     "date format": "the date has another format",
     "time format": "the time has another format",
     "date without year": "the same day, without the year",

@@ -241,14 +241,9 @@ def _same_value_key(roots: Roots, edit: Edit) -> Hashable:
 
 def _missing_argument_key(roots: Roots, edit: Edit) -> Hashable:
     """The tool and the argument that is missing."""
-    whole = edit.code == "argument.missing" and _is_whole_argument(edit) and not _is_missing_link(roots, edit)
-    return roots.argument(edit) if whole else None
-
-
-def _is_missing_link(roots: Roots, edit: Edit) -> bool | None:
-    """Whether a link without an argument is missing; None where it is not."""
-    link = edit.code == "argument.missing" and links_of(argument_name(edit.gold), edit.gold_value)
-    return True if link else None
+    whole = edit.code == "argument.missing" and _is_whole_argument(edit)
+    is_link = whole and links_of(argument_name(edit.gold), edit.gold_value)
+    return roots.argument(edit) if whole and not is_link else None
 
 
 def _has_several_gold_values(roots: Roots, group: IndexedEdits) -> bool:
@@ -264,7 +259,6 @@ GROUPS: tuple[
     ("missing throughout", _missing_argument_key, _has_several_gold_values),
     ("missing together",
      lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
-    ("links", _is_missing_link, None),
     ("other answer", lambda _, edit: True if edit.code.startswith("answer.") else None,
      lambda roots, group: bool(roots.diff.pred.answer and roots.diff.gold.answer)
      and {edit.code for _, edit in group} != {"answer.missing"}),
@@ -388,17 +382,6 @@ def _write_missing_argument(roots: Roots, edits: list[Edit], data: None) -> str:
     return f"{roots.argument_label(first)} is missing, expected {format_list(roots.gold_values(edits))}"
 
 
-def _write_links(roots: Roots, edits: list[Edit], data: None) -> str:
-    tools = [tool_label(call) for call in roots.diff.gold.calls]
-    links = (
-        f"{tools[ref.call]} → {tools[edit.gold.call or 0]}"
-        for edit in edits
-        if edit.gold is not None
-        for ref in links_of(DEPENDENCY_ARGUMENT, edit.gold_value)
-    )
-    return f"the links {format_list(links)} are missing"
-
-
 def _write_repeated_run(_: Roots, edits: list[Edit], twins: list[int]) -> str:
     return f"{calls_numbers(edit.pred and edit.pred.call for edit in edits)} repeat {calls_numbers(twins)}"
 
@@ -505,8 +488,6 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     "other answer": _write_other_answer,
     # an answer that names nothing is left out once
     "missing answer": _write_missing_answer,
-    # links without arguments are left out together
-    "links": _write_links,
     # calls in a row that are made again are one repetition
     "repeated run": _write_repeated_run,
     # an item of which several fields are wrong is another item
@@ -524,7 +505,6 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
 
 _LINE_NAMES = {
     "lookup": "lookup",
-    "links": "missing link",
     "other answer": "other answer",
 }
 """What lines are called that have a name of their own; others go by the code of their first edit."""

@@ -10,6 +10,7 @@ from typing import Any
 from unicodedata import name as character_name
 from unicodedata import normalize
 
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line, one_line_json
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, fold
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
@@ -262,17 +263,83 @@ def compute_results(plan: Plan) -> list[int | float | None]:
         operate = _OPERATIONS.get(call.name) if {*map(type, numbers)} <= {int, float} else None
         try:
             # of floats: whole numbers that are multiplied again and again grow without end
-            result = round(operate(*map(float, numbers)), 9) if operate is not None else None
-            results.append(result if result is None or result != int(result) else int(result))
+            results.append(None if operate is None else operate(*map(float, numbers)))
         except (ArithmeticError, TypeError, ValueError):  # by zero, of three numbers, of infinite ones
             results.append(None)
-    return results
+    return [None if result is None else _round(result) for result in results]
 
 
-def find_common_result(pred: Plan, gold: Plan) -> int | float | None:
-    """What the last calls of both plans come to; None where that is not one number."""
-    results = [compute_results(plan)[-1] for plan in (pred, gold)]
-    return results[0] if results[0] == results[1] else None
+def _round(number: float) -> int | float:
+    """A number to nine digits; a whole one without a point, an infinite one as it is."""
+    rounded = float(f"{number:.9g}")
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+class Formula(NamedTuple):
+    """What a plan computes, as one writes it, and the number that it comes to, where that is known."""
+
+    text: str
+    result: int | float | None
+
+    def __str__(self) -> str:
+        return self.text if self.result is None else f"{self.text} = {self.result}"
+
+
+_SIGNS = {"add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divide": ("/", 2)}
+"""Each operation as it is written, and how tightly it binds."""
+
+_TIGHTEST = 3
+"""How tightly a number binds, and what stands in brackets."""
+
+
+def find_formulas(pred: Plan, gold: Plan) -> list[Formula]:
+    """Both plans as formulas where gold computes one, of which its last call is the end; else none.
+
+    The prediction's is what its last call that takes a result comes to.
+
+    >>> from planner_eval.plan.linking import build_plan
+    >>> calls = Call("a", "add", (("x", 6), ("y", 2))), Call("b", "divide", (("x", 4), ("y", Ref(0))))
+    >>> [str(formula) for formula in find_formulas(build_plan(calls), build_plan(calls[:1]))]
+    ['4 / (6 + 2) = 0.5', '6 + 2 = 8']
+    """
+    used = {edge.producer for edge in gold.edges}
+    if not pred.calls or len(used) != len(gold.calls) - 1:
+        return []
+    if any(_SIGNS.keys().isdisjoint([call.name for call in plan.calls]) for plan in (gold, pred)):
+        return []
+    ends = max((edge.consumer for edge in pred.edges), default=-1), -1
+    return [
+        Formula(_write_formulas(plan)[end], compute_results(plan)[end])
+        for plan, end in zip((pred, gold), ends, strict=True)
+    ]
+
+
+def find_common_result(formulas: list[Formula]) -> int | float | None:
+    """What formulas come to, where that is known and one number."""
+    results = {formula.result for formula in formulas}
+    return results.pop() if len(results) == 1 else None
+
+
+def _write_formulas(plan: Plan) -> list[str]:
+    """What each call of a plan computes; what is too long, cut off."""
+    terms: list[tuple[str, int]] = []
+    for call in plan.calls:
+        values = [
+            terms[value.call]
+            if type(value) is Ref and value.call < len(terms)
+            else (value_name(value), _TIGHTEST)
+            for _, value in call.arguments
+        ]
+        text, binding = f"{tool_label(call)}({', '.join(text for text, _ in values)})", _TIGHTEST
+        if call.name in _SIGNS and len(values) == 2:
+            sign, binding = _SIGNS[call.name]
+            least = binding, binding + (sign in "-/")
+            text = f" {sign} ".join(
+                operand if own >= needed else f"({operand})"
+                for (operand, own), needed in zip(values, least, strict=True)
+            )
+        terms.append((one_line(text, 2 * MAX_VALUE_LENGTH), binding))
+    return [text for text, _ in terms]
 
 
 def path_name(path: Path) -> str:
@@ -390,8 +457,14 @@ def no_call_suffix(pred: Plan, gold: Plan) -> str:
     if pred.calls or not gold.calls:
         return ""
     why = [note.message for note in pred.diagnostics if note.code == "plan.no_call"][:1]
+    failed = [f"{', '.join(texts)} failed"] if (texts := failed_calls(pred)) else []
     doubts = (n for n in pred.diagnostics if n.code in ("find.text", "find.unread"))
     warnings = [n.message for n in doubts if n.severity == "warning"][:1]
     reason = next(iter(why), "no call")
     lead = "calls no tool" if reason.endswith("calls no tool") else f"holds {reason}"
-    return f"; the prediction {'; '.join([lead, *warnings])}"
+    return f"; the prediction {'; '.join([lead, *failed, *warnings])}"
+
+
+def failed_calls(pred: Plan) -> list[str]:
+    """The tools of calls that failed and do not count, each with how often: ``book ×3``."""
+    return [note.message for note in pred.diagnostics if note.code == "plan.failed"]

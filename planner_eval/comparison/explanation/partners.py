@@ -19,7 +19,13 @@ from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness, words
 from planner_eval.comparison.matching.order import find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, Argument, Pairing, PlanCalls
-from planner_eval.comparison.matching.replaced import find_evidence, find_nearest_call, is_distinctive
+from planner_eval.comparison.matching.replaced import (
+    Arguments,
+    find_evidence,
+    find_nearest_call,
+    is_distinctive,
+)
+from planner_eval.plan.graph import reach
 from planner_eval.plan.model import Ref, Value, leaves
 
 MAX_COMPARED_PAIRS = 400
@@ -230,12 +236,24 @@ def _is_alike(pred_value: Value, gold_value: Value) -> bool:
     return bool(pred_value == gold_value or likeness(pred_value, gold_value))
 
 
+def _takes_the_same(pairing: Pairing, pred_args: Arguments, gold_args: Arguments) -> bool:
+    """Whether two calls take the same results, one or more, and nothing else, under whatever names."""
+    if len(pred_args) != len(gold_args) or not all(producers for _, producers, _ in pred_args.values()):
+        return False
+    images = pairing.to_gold
+    pred_values = [(shape, [images[call] for call in calls]) for shape, calls, _ in pred_args.values()]
+    gold_values = [(shape, [*calls]) for shape, calls, _ in gold_args.values()]
+    return sorted(pred_values, key=repr) == sorted(gold_values, key=repr)
+
+
 def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls of two tools have arguments that are alike: all, or one if the names are, too."""
     pred_args, gold_args = pairing.arguments(pred, gold)
     pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
     if pred_tool == gold_tool or not pred_args or not gold_args:
         return False
+    if pred_tool not in pairing.gold.tools and _takes_the_same(pairing, pred_args, gold_args):
+        return True
     related = is_related_name(pred_tool.name, gold_tool.name)
     calls = pairing.pred.numbered.plan.calls[pred], pairing.gold.numbered.plan.calls[gold]
     if not related and is_lookup(calls[0]) and not is_lookup(calls[1]):
@@ -269,7 +287,22 @@ def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool
     pred_args, gold_args = pairing.arguments(pred, gold)
     if 2 * len(wrong) >= len(gold_args) and (flows or pred_args.keys().isdisjoint(gold_args)):
         return True
-    return _is_contrary(pairing, pred, gold)
+    return _is_contrary(pairing, pred, gold) or _is_idle_repeat(pairing, pred, gold)
+
+
+def _is_idle_repeat(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether a call repeats one with a partner, and gives other values for all arguments, two or more."""
+    numbers = pairing.pred.numbered.numbers
+    if numbers.count(numbers[pred]) < 2:
+        return False
+    pred_args, gold_args = pairing.arguments(pred, gold)
+    wrong = pairing.differing(pred, gold, strict=True)
+    if len(gold_args) < 2 or not pred_args.keys() == gold_args.keys() == wrong.keys():
+        return False
+    return any(
+        numbers[other] == numbers[pred] and not pairing.differing(other, image, strict=True)
+        for other, image in pairing.pairs()
+    )
 
 
 def _is_contrary(pairing: Pairing, pred: int, gold: int) -> bool:
@@ -354,6 +387,8 @@ class _CommonGround:
         pairing = self.pairing
         pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
         role = END * ((pred, gold) == self.ends) + RESULT * self.has_one_result(pred, gold)
+        if pred_tool == gold_tool and _is_idle_repeat(pairing, pred, gold):
+            return -1.0
         if pred_tool == gold_tool:
             return SAME_TOOL + self.shared(pred, gold) + role - CONTRARY * _is_contrary(pairing, pred, gold)
         evidence = self.evidence.get((pred, gold), 0.0) + role
@@ -446,13 +481,11 @@ def _is_used_too_early(
 
 def _find_consumers(plan_calls: PlanCalls, position: int) -> set[int]:
     """The calls that need a call's result, or what needs it; the answer, which nothing needs, as well."""
-    reached: set[int] = set()
-    waiting = [position]
-    while waiting:
-        new = {use.consumer for use in plan_calls.users[waiting.pop()]} - reached
-        reached |= new
-        waiting += new
-    return reached
+
+    def find_users(call: int) -> list[int]:
+        return [use.consumer for use in plan_calls.users[call]]
+
+    return reach(find_users(position), find_users)
 
 
 class _CallFeatures(NamedTuple):

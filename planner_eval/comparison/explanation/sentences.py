@@ -25,7 +25,9 @@ from planner_eval.comparison.explanation.names import (
     call_number,
     calls_numbers,
     compute_results,
+    failed_calls,
     find_common_result,
+    find_formulas,
     format_list,
     is_computed,
     links_of,
@@ -73,14 +75,23 @@ class Wording:
         """An edit with its sentence."""
         sentence = self.SENTENCES[draft.name](self, draft)
         message, own = sentence if isinstance(sentence, tuple) else (sentence, None)
-        if isinstance(draft.data, ValueData) and draft.data.producer is not None and draft.also:
-            calls = self.names.pred.calls
-            link = f"{tool_label(calls[draft.data.producer])} → {tool_label(calls[_call(draft.pred)])}"
-            message = f"{message}; the link {link} is right"
+        if isinstance(draft.data, ValueData):
+            message += self.aside(draft, draft.data)
         if "\\" in message or not message.isascii():
             message += self.odd_character(draft)
         values = self.by_place(draft.pred_value), self.by_place(draft.gold_value)
         return Edit(draft.code, message, draft.pred, draft.gold, *values, draft.cause, draft.also, own)
+
+    def aside(self, draft: Draft, data: ValueData) -> str:
+        """What is right beside a wrong argument, as the end of a sentence: a link, or a place."""
+        if data.elsewhere:
+            return f"; gold has it in {data.elsewhere!r}"
+        if data.producer is None or not draft.also:
+            return ""
+        calls = self.names.pred.calls
+        return (
+            f"; the link {tool_label(calls[data.producer])} → {tool_label(calls[_call(draft.pred)])} is right"
+        )
 
     def odd_character(self, draft: Draft) -> str:
         """Which character of a text or a name only looks like gold's, as the end of a sentence."""
@@ -130,6 +141,9 @@ class Wording:
         position, names = _call(draft.gold), self.names
         call_text = _format_call(names.gold, position, names.theirs(position), names.their_number)
         repetition = f": gold repeats {names.their_number(draft.data)}" if draft.data is not None else ""
+        tool = tool_label(names.gold.calls[position])
+        failed = any(text.partition(" ×")[0] == tool for text in failed_calls(names.pred))
+        repetition += "; it was called, and failed" if failed and names.pred.calls else ""
         return f"gold's {call_text} is missing{repetition}", repetition
 
     def _extra_call(self, draft: Draft) -> tuple[str, str]:
@@ -190,12 +204,13 @@ class Wording:
 
     def _listed_calls(self, draft: Draft) -> str:
         pred, gold, listed = draft.data
+        pred_names, gold_names = (format_list(map(repr, names)) for names in zip(*listed.names, strict=True))
         if listed.merged:
-            call_name = f"{self.names.ours(pred)} asks in one call, with {listed.pred_name!r}, for what gold"
+            call_name = f"{self.names.ours(pred)} asks in one call, with {pred_names}, for what gold"
             return f"{call_name} asks for in {calls_numbers((gold, *listed.parts))}"
         calls, tool = calls_numbers((pred, *listed.parts)), tool_label(self.names.pred.calls[pred])
         call_name = f"gold's {tool_label(self.names.gold.calls[gold])} (gold's call {gold + 1})"
-        asked = f"what {call_name} asks for in one, with {listed.gold_name!r}"
+        asked = f"what {call_name} asks for in one, with {gold_names}"
         return f"{tool} ({calls}) asks in several calls for {asked}"
 
     def _early_call(self, draft: Draft) -> str:
@@ -314,7 +329,7 @@ class Wording:
             return f"is the {pred_kind} {pred_text}, expected the {gold_kind} {gold_text}"
         has_reference = any(isinstance(value, (Ref, Unresolved)) for value in (pred_value, gold_value))
         if has_reference or not (pred_text.endswith("…") or gold_text.endswith("…")):
-            return f"is {pred_text}, expected {gold_text}"
+            return f"is {pred_text}{self.names.labelled(pred_value)}, expected {gold_text}"
         return self.narrow(pred_value, gold_value)
 
     def narrow(self, pred_value: Value, gold_value: Value) -> str:
@@ -382,9 +397,9 @@ class Wording:
             golds = sorted({_call(gold) for _, gold in draft.places})  # others came between them
         names = [self.names.theirs(call) for call in sorted(golds, key=to_pred.__getitem__)]
         if len(names) > 1:
-            result = find_common_result(self.names.pred, self.names.gold)
-            same = "" if result is None else f"; both come to {result}"
-            return f"{format_list(names)} are in the wrong order, expected {self.chain(golds)}{same}"
+            result = find_common_result(find_formulas(self.names.pred, self.names.gold))
+            order = "in the wrong order" if result is None else "in another order"
+            return f"{format_list(names)} are {order}, expected {self.chain(golds)}"
         place = next(pred for pred, gold in draft.places if gold and gold.call == draft.data[0])
         pred_value, gold_value = draft.pred_value[place], draft.gold_value[place]
         after = f"after {self.names.ours(pred_value.call)}" if type(pred_value) is Ref else "first"

@@ -275,14 +275,12 @@ class ListedCalls(NamedTuple):
     Args:
         merged: The lists are the prediction's; else gold's.
         parts: The calls that have no partner, by position in their plan; one more is the partner.
-        pred_name: The argument, by the prediction's name.
-        gold_name: By gold's.
+        names: The arguments, each by the prediction's name and by gold's.
     """
 
     merged: bool
     parts: tuple[int, ...]
-    pred_name: str
-    gold_name: str
+    names: tuple[tuple[str, str], ...]
 
 
 def pair_lists_with_first_call(pairing: Pairing) -> None:
@@ -324,39 +322,44 @@ def find_listed_calls(pairing: Pairing) -> dict[int, ListedCalls]:
             calls = {call: single_plan.arguments(call) for call in (partner, *candidates)}
             list_args = list_plan.arguments(position)
             names = _find_list_names(list_args, calls[partner])
-            members = _find_members(list_args, calls, names) if names is not None else []
-            if names is not None and len(members) > 1 and members[0] == partner:
-                own_names = names if merged else (names[1], names[0])
-                lists[partner if merged else position] = ListedCalls(merged, tuple(members[1:]), *own_names)
+            members = _find_members(list_args, calls, dict(names)) if names else []
+            if len(members) > 1 and members[0] == partner:
+                own_names = tuple(pair if merged else pair[::-1] for pair in names)
+                lists[partner if merged else position] = ListedCalls(merged, tuple(members[1:]), own_names)
                 alone[tool] = [call for call in candidates if call not in members]
     return lists
 
 
-def _find_list_names(list_args: Arguments, single_args: Arguments) -> tuple[str, str] | None:
-    """The one list that differs, by its own name and by that of its items; None where there is none."""
+def _find_list_names(list_args: Arguments, single_args: Arguments) -> list[tuple[str, str]]:
+    """The lists that differ, each by its own name and by that of its items, which a lone one may lack."""
     differing = [name for name in list_args if list_args[name][:1] != single_args.get(name, ())[:1]]
+    names = [name for name in differing if type(list_args[name][2]) is list and type(name) is str]
     unlisted = [name for name in single_args if name not in list_args]
-    names = [name for name in differing if type(list_args[name][2]) is list]
-    if len(names) != 1:
-        return None
-    single_name = names[0] if names[0] in single_args else unlisted[0] if len(unlisted) == 1 else None
-    return (names[0], single_name) if type(names[0]) is type(single_name) is str else None
+    if len(names) == 1 and names[0] not in single_args:
+        return [(names[0], unlisted[0])] if len(unlisted) == 1 and type(unlisted[0]) is str else []
+    return [(name, name) for name in names if name in single_args]
 
 
-def _find_members(list_args: Arguments, calls: Mapping[int, Arguments], names: tuple[str, str]) -> list[int]:
-    """The calls that ask one by one for what a list holds, and together for all of it; else none."""
-    remaining = Counter(_item_keys(list_args[names[0]][2]))
+def _find_members(
+    list_args: Arguments, calls: Mapping[int, Arguments], names: Mapping[str, str]
+) -> list[int]:
+    """The calls that ask one by one for what lists hold, and together for all of it; else none."""
+    remaining = [Counter(_item_keys(list_args[name][2])) for name in names]
+    single_names = names.values()
     members: list[int] = []
     other_args = [
-        {name: argument[:2] for name, argument in arguments.items() if name != names[1]}
+        {name: argument[:2] for name, argument in arguments.items() if name not in single_names}
         for arguments in calls.values()
     ]
     for (call, arguments), unlisted_args in zip(calls.items(), other_args, strict=True):
-        items = Counter(_item_keys(arguments[names[1]][2])) if names[1] in arguments else None
-        if items and unlisted_args == other_args[0] and items <= remaining:
-            remaining -= items
+        values = [arguments[name][2] if name in arguments else [] for name in single_names]
+        items = [Counter(_item_keys(value)) for value in values]
+        if unlisted_args == other_args[0] and all(
+            item.total() > 0 and item <= left for item, left in zip(items, remaining, strict=True)
+        ):
+            remaining = [left - item for item, left in zip(items, remaining, strict=True)]
             members.append(call)
-    return [] if remaining else members
+    return [] if any(remaining) else members
 
 
 def _item_keys(value: Value) -> Iterator[Key]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner_eval.comparison.policy.policy import Policy, ToolCount, tool_fits
+from planner_eval.plan.canonical import producers_of
+from planner_eval.plan.graph import reach
 from planner_eval.plan.linking import build_plan, move_arguments
-from planner_eval.plan.model import Diagnostic, Plan, Ref, leaves
+from planner_eval.plan.model import Diagnostic, Plan
 from planner_eval.reading.trace_times import is_failed
 
 if TYPE_CHECKING:
@@ -75,14 +78,9 @@ def keep_calls(plan: Plan, positions: Iterable[int], *, answer: bool) -> Plan:
     producers: dict[int, list[int]] = {}
     for edge in plan.edges:
         producers.setdefault(edge.consumer, []).append(edge.producer)
-    waiting = [*needed]
     if answer:
-        values = [value for _, value in plan.answer or ()]
-        waiting += [leaf.call for value in values for _, leaf in leaves(value) if type(leaf) is Ref]
-    while waiting:
-        position = waiting.pop()
-        needed.add(position)
-        waiting += [producer for producer in producers.get(position, ()) if producer not in needed]
+        needed.update(call for _, value in plan.answer or () for call in producers_of(value))
+    needed = reach(needed, lambda position: producers.get(position, ()))
     if len(needed) == len(plan.calls):
         return plan
     new_positions = {position: number for number, position in enumerate(sorted(needed))}
@@ -93,12 +91,15 @@ def keep_calls(plan: Plan, positions: Iterable[int], *, answer: bool) -> Plan:
         for position, call in ((position, plan.calls[position]) for position in new_positions)
     ]
     moved = None if plan.answer is None or not answer else move_arguments(plan.answer, new_positions)
-    plan_of_kept_calls = replace(build_plan(calls, moved), dialect=plan.dialect, text=plan.text)
-    if calls:
-        return plan_of_kept_calls
-    failed = ", ".join(dict.fromkeys(call.tool for call in plan.calls if is_failed(call)))
-    message = f"no call that counts{f'; {failed} failed' if failed else ''}"
-    return replace(plan_of_kept_calls, diagnostics=(Diagnostic("plan.no_call", message, "info"),))
+    dropped = (call for position, call in enumerate(plan.calls) if position not in needed)
+    failed = Counter(call.tool for call in dropped if is_failed(call))
+    notes = [
+        Diagnostic("plan.failed", f"{tool} ×{count}" if count > 1 else tool, "info")
+        for tool, count in failed.items()
+    ]
+    notes += [] if calls else [Diagnostic("plan.no_call", "no call that counts", "info")]
+    kept = build_plan(calls, moved)
+    return replace(kept, dialect=plan.dialect, text=plan.text, diagnostics=tuple(notes))
 
 
 def choose_called_in_order(pred: Sequence[int | None], gold: Sequence[int | None]) -> list[int] | None:

@@ -12,11 +12,16 @@ from planner_eval.comparison.explanation.causes import find_positions_in_pred, i
 from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.names import (
+    MAX_LISTED,
     MAX_VALUE_LENGTH,
     CallNames,
+    Formula,
     call_name,
     calls_name,
     calls_numbers,
+    failed_calls,
+    find_common_result,
+    find_formulas,
     format_list,
 )
 from planner_eval.comparison.matching.order import find_other_order
@@ -105,6 +110,9 @@ MIN_CALLS = 3
 MIN_ORDERED_CALLS = 3
 """So many calls that act have an order that is worth telling; of a conversation one fewer."""
 
+MIN_FORMULA_CALLS = 4
+"""So many calls of two plans that compute are told as formulas where more than one thing differs."""
+
 MAX_TURNS_LENGTH = 300
 """The longest line that is told of turns."""
 
@@ -128,7 +136,8 @@ def explanation(
             again one.
     """
     if row.diff is None:
-        mended = f"\n{_readable_calls_text(row)}" if row.mended is not None else ""
+        readable = _readable_calls_text(row)
+        mended = f"\n{readable}" if readable else ""
         text = f"{row.state.replace('_', ' ')}: {row.reason}{mended}"
     else:
         text = diff_text(
@@ -149,7 +158,10 @@ def diff_text(
 ) -> str:
     """A comparison in full, as :func:`explanation` tells it; `turns` of a conversation's."""
     habit_lines = make_edit_lines(diff)
-    lines = [_headline(diff, habit_lines)]
+    formulas = find_formulas(diff.pred, diff.gold)
+    lines = [_headline(diff, habit_lines, formulas)]
+    if formulas and len(diff.roots) > 1 and len(diff.pred.calls) + len(diff.gold.calls) >= MIN_FORMULA_CALLS:
+        lines.append(f"  formula: {printable(', expected '.join(map(str, formulas)))}")
     by_turn, late = (
         [one_line(printable(text), MAX_TURNS_LENGTH) for text in (turns_text(turns), late_text(turns))]
         if turns is not None
@@ -162,17 +174,23 @@ def diff_text(
     edit_lines = make_edit_lines(diff, each=True) if each else habit_lines
     selected_lines = edit_lines if each else _select_lines(edit_lines)
     for line in selected_lines:
-        lead = "  " * line.depth + ("↳ " if line.depth else "")
         where = ", ".join(_locations(diff.edits[line.edits[0]], spans)) if places else ""
-        text = f"  {lead}{line.head}: {line.said}" + (f" [{where}]" if where else "")
+        text = _line_text(line) + (f" [{where}]" if where else "")
         lines.append(printable(text).replace("\n", "\\n"))
     left = len(diff.edits) - sum(len(line.edits) for line in selected_lines)
     if left:
         lines.append(f"  +{left:,} more (--all)")
+    if diff.pred.calls and diff.edits and (failed := failed_calls(diff.pred)):
+        lines.append(f"  failed, which does not count: {printable(', '.join(failed))}")
     if order := _order_note(diff, MIN_ORDERED_CALLS - (turns is not None)):
         lines.append(f"  {printable(order)}")
     compared = printable(structure_lines(diff, whole=structure, named=named))
     return "\n".join([*lines, *filter(None, (compared, by_turn, late))])
+
+
+def _line_text(line: EditLine) -> str:
+    """A line as it is printed, below its cause."""
+    return f"  {'  ' * line.depth}{'↳ ' * (line.depth > 0)}{line.head}: {line.said}"
 
 
 def _order_note(diff: Diff, least: int) -> str:
@@ -221,7 +239,13 @@ def _locations(edit: Edit, spans: Mapping[str, Spans]) -> list[str]:
     return positions
 
 
-def _headline(diff: Diff, lines: list[EditLine]) -> str:
+_BROKEN_CODES = frozenset({
+    "argument.renamed", "argument.missing", "argument.extra", "order.broken", "reference.output",
+})  # fmt: skip
+"""Edits with which a plan that computes would not run."""
+
+
+def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula]) -> str:
     bounded = "" if diff.proved else " (the pairing of calls is not proved optimal: the search was bounded)"
     if diff.same:
         return "same" + bounded
@@ -230,6 +254,9 @@ def _headline(diff: Diff, lines: list[EditLine]) -> str:
     text = f"different: {edits} edit{'s' * (edits != 1)}"
     if causes < edits:
         text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
+    result = None if _BROKEN_CODES.intersection(e.code for e in diff.edits) else find_common_result(formulas)
+    if result is not None:
+        return f"{text}, but both come to {result}{bounded}"
     text += _other_plan_note(diff)
     first = _first_divergent_call(diff)
     if first:
@@ -312,10 +339,24 @@ def _effect_summary(row: Row) -> str:
 
 
 def _readable_calls_text(row: Row) -> str:
-    plan = row.mended or Plan()
-    if row.state == "cut":
+    """What repair makes of an unreadable prediction, or the calls before its fault; empty for nothing."""
+    plan = row.mended
+    if plan is not None and row.state == "cut":
         return f"complete calls before the cut: {describe_before_cut(plan, row.gold)}"
-    return f"readable with --repair: {calls_name(plan)}"
+    if plan is not None:
+        repairs = (note.message for note in plan.diagnostics if note.code.startswith("repair."))
+        named = (message.removeprefix("repaired: ").partition(", or ")[0] for message in repairs)
+        return f"readable with --repair: {calls_name(plan)}; repaired: {'; '.join(named)}"
+    plan = row.before
+    if plan is None or row.gold is None:
+        return ""
+    if not plan.calls:
+        return f"no call before the fault; gold makes {calls_name(row.gold)}"
+    lines = make_edit_lines(diff(plan, row.gold))
+    texts = [_line_text(line) for line in lines[:MAX_LISTED]]
+    texts += [f"  +{len(lines) - MAX_LISTED} more"] if len(lines) > MAX_LISTED else []
+    described = describe_before_cut(plan, row.gold)
+    return "\n".join([f"calls before the fault: {described}", *texts])
 
 
 def flat_row(row: Row) -> JsonObject:
