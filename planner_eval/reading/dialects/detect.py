@@ -27,6 +27,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_tool_definition,
 )
 from planner_eval.reading.dialects.dialect import SHAPES, Data, dialect
+from planner_eval.reading.dialects.finding.thoughts import THOUGHT_NAMES
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, rows_by_rank, table, token_regex
 
 SIGN_SEARCH_CHARS = 20_000
@@ -89,7 +90,7 @@ def may_hold_call(text: str) -> bool:
 _STRONG_MARK = (
     r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"
     r"|=\s*+await\s|\{\s*+[\"'}\u201c\u201d\u2018\u2019]|=\s*+[\[{]|```|~~~|###|#E\d"
-    r"|<(?:[|\uff5c]|/?(?i:think|thought|reasoning|scratchpad|seed:think)|start_of_turn)|\u25c1think"
+    rf"|<(?:[|\uff5c]|/?(?i:{THOUGHT_NAMES})|start_of_turn)|\u25c1think"
 )
 _STRONG_MARK_PATTERN = lazy_pattern(_STRONG_MARK)
 _STRONG_OPENING_PATTERN = lazy_pattern(

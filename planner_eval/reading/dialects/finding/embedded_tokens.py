@@ -19,18 +19,17 @@ from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, remembered
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens, words_of_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
-from planner_eval.reading.dialects.finding.answers import RESULT_TOKENS, THOUGHT_NAMES, THOUGHT_TOKENS
-from planner_eval.reading.dialects.finding.speakers import line_starts
+from planner_eval.reading.dialects.finding.answers import RESULT_TOKENS
+from planner_eval.reading.dialects.finding.speakers import CHAT_TOKEN, line_starts
+from planner_eval.reading.dialects.finding.thoughts import THOUGHT_ENDS, THOUGHT_TOKENS
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
 # Which tags and tokens of a text may stand inside values of its calls: a guess that reading has to prove.
 _THOUGHT_OR_CHAT_TOKEN = lazy_pattern(
-    rf"</?(?i:{THOUGHT_NAMES})>"
-    r"|<\|channel\|>analysis<\|message\|>|<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|"
-    r"end_of_text|start_header_id|end_header_id|end)\|>|</?s>|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>"
-    r"|\[/?INST\]|\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>|"
-    + "|".join(f"(?i:{re.escape(token)})" for pair in (*THOUGHT_TOKENS, *RESULT_TOKENS) for token in pair)
+    "|".join(f"(?i:{re.escape(token)})" for pair in (*THOUGHT_TOKENS, *RESULT_TOKENS) for token in pair)
+    + r"|<\|channel\|>analysis<\|message\|>|<\|start\|>|<\|tool(?:_response)?+\|>"
+    + rf"|{CHAT_TOKEN}|</?s>|\x1b\[[\d;]*+m"
 )
 """A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""
 _TAG_OR_FENCE_START = lazy_pattern(r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+|```++|~~~++")
@@ -40,9 +39,6 @@ _TURN_HEADER = lazy_pattern(
     rf"|(?:System|User|USER|Human|Assistant|ASSISTANT|AI|Tool)(?=\s*+:\s)|[{INVISIBLE}])"
 )
 """What begins another turn at a line's start, or is not seen there; values may have several lines."""
-_THOUGHT_OPENING = lazy_pattern(
-    r"<(?i:(think|thinking|thought|reasoning|scratchpad))>|(<\|)thought_start|(\[)(?i:THINK)|<\|channel"
-)
 _ESCAPED_CHARACTER = lazy_pattern(r"\\.")
 _APOSTROPHE = lazy_pattern(r"(?:\w\w|\bI)'(?=\w)")
 _WORD = lazy_pattern(r"\S++")
@@ -209,7 +205,7 @@ def _group_tags(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
         start, end = tag.spans[0][0], tag.spans[-1][1]
         if start < ends:
             continue
-        closing = _closing_tag(text, tag) if tag.aside else None
+        closing = THOUGHT_ENDS.get(text[start:end].lower()) if tag.aside else None
         close = -1
         if closing is not None and closing not in nowhere:
             folded = folded or text.lower()
@@ -225,16 +221,6 @@ def _group_tags(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
             yield [opened.pop(start), tag] if start in opened else [tag]
     for tag in opened.values():
         yield [tag]
-
-
-def _closing_tag(text: str, tag: Tag) -> str | None:
-    """What closes a thought that a tag opens; None where it opens none."""
-    match = _THOUGHT_OPENING.match(text, *tag.spans[0])
-    if match is None:
-        return None
-    if match[1]:
-        return f"</{match[1].lower()}>"
-    return "<|thought_end|>" if match[2] else "[/think]" if match[3] else "<|end|>"
 
 
 class _TagContext:

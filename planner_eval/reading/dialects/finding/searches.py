@@ -36,6 +36,7 @@ from planner_eval.reading.dialects.finding.segments import (
     NoCalls,
     ReadCalls,
     blank,
+    blank_spans,
     locate_error_in_source,
     own_names,
     span_of,
@@ -259,7 +260,7 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
     if not extents:
         return [first]
     first = replace(first, span=(extents[0][0], extents[-1][1]), extents=tuple(extents))
-    left = blank_spans(text, extents)
+    left = TOOL_ANSWER.sub(lambda match: blank(match.group()), blank_spans(text, extents))
     if not may_hold_call(left):
         return [first]
     repeats = search.repeats
@@ -527,13 +528,3 @@ def _skip_white_space(text: str, position: int) -> int:
     while text[position : position + 1].isspace():
         position += 1
     return position
-
-
-def blank_spans(text: str, spans: list[Span]) -> str:
-    """A text with some places, and what tools answered, as white space of the same length."""
-    pieces, position = [], 0
-    for start, end in spans:
-        pieces += [text[position:start], blank(text[start:end])]
-        position = max(position, end)
-    left = "".join([*pieces, text[position:]])
-    return TOOL_ANSWER.sub(lambda m: blank(m.group()), left)

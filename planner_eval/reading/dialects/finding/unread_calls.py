@@ -501,9 +501,9 @@ def note_unread_calls(text: str, defined: Set[str] = frozenset()) -> list[Diagno
 
 
 def note_ignored_text(
-    reader: BlockReader, read: list[ReadCalls], notes: list[Diagnostic]
+    reader: BlockReader, read: list[ReadCalls], text: str, notes: list[Diagnostic]
 ) -> Iterator[Diagnostic]:
-    """A note on the text outside of all blocks, and of what `notes` with their places say already."""
+    """A note on what of the searched text is outside of all blocks, and of what `notes` say with places."""
     source = reader.source
     noted = [note.span for note in notes if note.span]
     noted_spans = [note.span for note in notes if note.span and note.code in _IGNORED_CODES]
@@ -524,7 +524,7 @@ def note_ignored_text(
                 unread_span = find_unread_assignment(reader, offset, start, noted)
             if unread_span is None and gaps <= _MAX_NOTED_SPANS:
                 is_noted = any(offset <= span[0] < start for span in noted[:_MAX_NOTED_SPANS])
-                unread_span = None if is_noted else find_lost_call(source, offset, start, reader.defined)
+                unread_span = None if is_noted else find_lost_call(text, offset, start, reader.defined)
         offset = max(offset, end)
     if first is None:
         return
