@@ -46,8 +46,8 @@ _UNQUOTED_VALUE_LINE = lazy_pattern(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\
 """How a line begins on which a value without quotes may stand."""
 _UNQUOTED_VALUE_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
 _TRIPLE_QUOTES = ('"""', "'''")
-_BRACKET_TOKEN = lazy_pattern(r"\[/?[TtI]")
-_TAG_STARTS = ("<", "\u25c1", "\x1b", "```", "~~~")
+_BRACKET_TOKEN = lazy_pattern(r"\[(?:/?[TtISA]|[|e])")
+_TAG_STARTS = ("<", "\u25c1", "\x1b", "```", "~~~", "]~b]")
 """What all begin with that are looked for, but for tokens that are words, or in brackets."""
 
 

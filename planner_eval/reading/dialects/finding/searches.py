@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 
@@ -12,7 +12,7 @@ from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span, check_calls
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern, shorten
-from planner_eval.plan.model import Diagnostic, RawPlan
+from planner_eval.plan.model import UNREAD_CALL, Diagnostic, RawPlan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.detect import (
     RowToken,
@@ -37,6 +37,7 @@ from planner_eval.reading.dialects.finding.segments import (
     ReadCalls,
     blank,
     blank_spans,
+    fences,
     locate_error_in_source,
     own_names,
     span_of,
@@ -266,12 +267,23 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
     repeats = search.repeats
     first = repeats.numbered(first)
     own = repeats.sign(first)
-    other_reads = [
-        item
-        for item in search_text(left, search)
-        if not set(call_signatures(item.raw, repeats.signed)) <= own
-    ]
+    is_fenced = _fence_test(text)
+    other_reads = []
+    for item in search_text(left, search):
+        if set(call_signatures(item.raw, repeats.signed)) <= own:
+            continue
+        if is_fenced(item.span) and not is_fenced(extents[0]):
+            message = f"a fence beside calls in tokens is a draft; it holds what {UNREAD_CALL}"
+            search.notes.append(Diagnostic("find.text", message, "warning", span=item.span))
+        else:
+            other_reads.append(item)
     return sorted([first, *other_reads], key=lambda item: item.span)
+
+
+def _fence_test(text: str) -> Callable[[Span], bool]:
+    """What tells whether a place of a text begins in a fence."""
+    spans = [fence.span() for fence in fences(text)]
+    return lambda place: any(start <= place[0] < end for start, end in spans)
 
 
 def _may_overlap(left_spans: list[Span], right_spans: list[Span]) -> bool:

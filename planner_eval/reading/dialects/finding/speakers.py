@@ -17,8 +17,8 @@ CHAT_TOKEN = (
     r"<\|im_(?:user|assistant|system)\|>(?:\w++<\|im_middle\|>)?+|<\|(?:im_(?:start|end|sep|middle)|endoftext|startoftext|e[ot][mt]_id|eo[tm]"
     r"|(?:begin|end)_of_text|(?:start|end)_header_id|header_(?:start|end)|(?:start|end)_of_role|end|user|assistant"
     r"|system|observation|(?:START|END)_OF_TURN_TOKEN|(?:USER|CHATBOT|SYSTEM)_TOKEN)\|>"
-    r"|<\|turn>|<turn\|>|<(?:start|end)_of_turn>|<pad>|<[be]os>|<(?:BOS|EOS)_TOKEN>|<seed:[be]os>|\[gMASK\]|<sop>"
-    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\]|\[e~\[|\]~!?b[\[\]]"
+    r"|<\|turn>|<turn\|>|<(?:start|end)_of_turn>|<pad>|<[be]os>|<seed:[be]os>"
+    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\]|\[e~\[|\]~b\]"
     r"|\[\|(?:system|user|assistant|tool|endofturn)\|\]"
     r"|<\uff5c(?:(?:begin|end)\u2581of\u2581sentence|(?:hy_)?(?:User|Assistant|System))\uff5c>"
 )

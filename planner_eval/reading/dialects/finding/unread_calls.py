@@ -203,6 +203,13 @@ _SHORT_CALLS = (
         r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
         r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
     )),
+    (lazy_pattern(" with "), lazy_pattern(
+        r"(?i:calling|invoking|running|executing)(?: (?:the )?(?:tool|function))?:?\s++"
+        rf"[`'\"]?{_NAMED}[`'\"]?\s++with(?: [\w ]{{1,20}})?:?\s*+`?\{{"
+    )),
+    (lazy_pattern("## next_tool"), lazy_pattern(
+        rf"\[\[ ## next_tool_name ## \]\]\s*+{_NOT_NO_TOOL}{_NAMED}"
+    )),
     (lazy_pattern(":= |await "), lazy_pattern(
         rf"(?::=|await)[ \t]++{_NAMED}(?:<[\w\s,.]*+>)?\([\"'\d{{]"
     )),
