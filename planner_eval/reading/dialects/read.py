@@ -35,7 +35,7 @@ from planner_eval.reading.dialects.conversations.answers import resolve_repeated
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
 from planner_eval.reading.dialects.conversations.printed import read_printed
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan, TurnChoice, check_turn
-from planner_eval.reading.dialects.finding.edited_text import TextView, remove_call_spans
+from planner_eval.reading.dialects.finding.edited_text import TextView, drop_chat_tokens, remove_call_spans
 from planner_eval.reading.dialects.finding.whole_texts import (
     read_plain_text,
     read_whole_text,
@@ -183,7 +183,7 @@ def _normalize_calls(
     """The calls without chat tokens in names, their values typed and their results checked."""
     odd = [call for call in raw.calls if call.has_result or "<|" in call.name]  # few: asked of each text once
     if odd and any("<|" in call.name for call in odd):
-        raw = _drop_chat_tokens(raw)
+        raw = drop_chat_tokens(raw)
     dialect = None if name is None else dialects.get(name)
     if dialect and dialect.check is not None:
         raw = dialect.check(raw)
@@ -301,6 +301,10 @@ def _read(
             source = _keep_turn(source, turn)
         if dialect is not None:
             raw = _read_named_dialect(dialects.get(dialect), source, limits, repair=repair, located=located)
+            if not raw.calls:
+                from planner_eval.reading.dialects.finding.find import refuse_cut
+
+                refuse_cut(source, limits)
             return RecognisedPlan(dialect, raw)
         from planner_eval.reading.dialects.finding.find import find_plan
 
@@ -419,17 +423,6 @@ def _read_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan |
         source, tags(source), lambda text: RecognisedPlan("", read(blank_other_turns(text).text))
     )
     return None if settled_text is None else settled_text.plan.raw
-
-
-def _drop_chat_tokens(raw: RawPlan) -> RawPlan:
-    """The calls without the chat tokens that a server left in tools' names: ``f<|channel|>commentary``."""
-    notes = [
-        Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
-        for i, call in enumerate(raw.calls)
-        if "<|" in call.name.lstrip("<|")
-    ]
-    calls = (replace(c, name=c.name.partition("<|")[0] or c.name) for c in raw.calls)
-    return raw._replace(calls=tuple(calls), notes=(*raw.notes, *notes))
 
 
 def _read_data(

@@ -25,6 +25,7 @@ from planner_eval.reading.dialects.conversations.messages import (
 from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS
 from planner_eval.reading.dialects.conversations.streams import (
     BEDROCK_EVENTS,
+    drop_metadata,
     is_event,
 )
 from planner_eval.reading.dialects.conversations.vendors import (
@@ -310,6 +311,7 @@ KINDS = tuple(
             ("messages", "a conversation; LangGraph's state", list),
             ("conversations", "ShareGPT: a conversation", list),
             ("conversation", "a conversation", list),
+            ("stream", "a conversation that was streamed", list),
             ("contents", "Gemini: a conversation", list),
             (
                 "message",
@@ -363,7 +365,7 @@ def may_be_conversation(data: Any) -> bool:
     (False, True)
     """
     signed = False
-    for item in data if isinstance(data, list) else (data,):
+    for item in map(drop_metadata, data) if isinstance(data, list) else (data,):
         if not isinstance(item, dict):
             return False
         signed = signed or not _CONVERSATION_KEYS.isdisjoint(item) or _is_update(item)

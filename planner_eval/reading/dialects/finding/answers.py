@@ -69,7 +69,20 @@ TOKEN = lazy_pattern(rf"{CHAT_TOKEN}|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<(?<![\w'\"]
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
 
-_TOKEN_SIGNS = ("INST]", "\x1b", "|>", "s>", "<pad>", "_turn>", "<｜", "|]", "[e~[", "]~b]", "PROMPT]", "TOOLS]")
+_TOKEN_SIGNS = (
+    "INST]",
+    "\x1b",
+    "|>",
+    "s>",
+    "<pad>",
+    "_turn>",
+    "<｜",
+    "|]",
+    "[e~[",
+    "]~b]",
+    "PROMPT]",
+    "TOOLS]",
+)
 """Of which one stands in each token."""
 
 _HEADING = (

@@ -127,6 +127,16 @@ def _refusal(error: ParseError, reader: BlockReader) -> ParseError:
     return refusal
 
 
+def refuse_cut(source: str, limits: Limits) -> None:
+    """Refuse a text in which a named notation finds no call, and that is cut off, whatever its notation."""
+    try:
+        find_plan(source, limits)
+    except CutError:
+        raise
+    except ParseError:
+        pass
+
+
 _BARE_BRACKETS = lazy_pattern(r"\s*+(?!\[\s*+\]|\{\s*+\})[\[\]{}][\s\[\]{},:]*+")
 """Brackets and nothing in them: unless it is JSON, what was meant is lost."""
 
