@@ -245,7 +245,9 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
             message = f"what {UNREAD_CALL} was not read: {shorten(reader.source[slice(*unread_span)], 60)!r}"
             notes.append(Diagnostic("find.text", message, "warning", span=unread_span))
         elif not read:
-            notes += note_unread_calls(text if text.strip() else reader.source, reader.defined)
+            is_thought = not text.strip() and any(note.code == "find.thought" for note in notes)
+            answer_text = reader.source if is_thought else text
+            notes += note_unread_calls(answer_text, reader.defined)
         return _build_empty_plan(read[0].dialect if read else "json", reason, answer, notes)
     ignored = [note for note in notes if note.code == "find.text"]
     _refuse_unfinished_call(search, max(map(_last_call_end, read)), ignored, called=True)

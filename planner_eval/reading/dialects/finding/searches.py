@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
@@ -267,23 +267,17 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
     repeats = search.repeats
     first = repeats.numbered(first)
     own = repeats.sign(first)
-    is_fenced = _fence_test(text)
+    draft_spans = [fence.span() for fence in fences(left) if fence.end() <= extents[0][0]]
     other_reads = []
     for item in search_text(left, search):
         if set(call_signatures(item.raw, repeats.signed)) <= own:
             continue
-        if is_fenced(item.span) and not is_fenced(extents[0]):
-            message = f"a fence beside calls in tokens is a draft; it holds what {UNREAD_CALL}"
+        if any(start <= item.span[0] < end for start, end in draft_spans):
+            message = f"a fence before calls in tokens is a draft; it holds what {UNREAD_CALL}"
             search.notes.append(Diagnostic("find.text", message, "warning", span=item.span))
         else:
             other_reads.append(item)
     return sorted([first, *other_reads], key=lambda item: item.span)
-
-
-def _fence_test(text: str) -> Callable[[Span], bool]:
-    """What tells whether a place of a text begins in a fence."""
-    spans = [fence.span() for fence in fences(text)]
-    return lambda place: any(start <= place[0] < end for start, end in spans)
 
 
 def _may_overlap(left_spans: list[Span], right_spans: list[Span]) -> bool:

@@ -33,7 +33,7 @@ _PADDING_AT_START = lazy_pattern(_PADDING)
 
 _HEADER = (
     r"(?:(?:<\|(?:im_start|start_header_id|header_start|start_of_role)\|>|<\|turn>|<start_of_turn>|<seed:bos>|\]~b\])"
-    r"\s*+(?P<role>{role})(?:<\|(?:end_header_id|header_end)\|>|[^<\n]*+<\|end_of_role\|>)?+"
+    r"\s*+(?P<role>{role}){end}"
     r"|(?=<\|start\|>(?P<channel>{other}\w++))"
     r"|<\|im_(?:system\|>)?+(?P<name>{other}\w++)[^<\n]*+<\|im_middle\|>"
     r"|(?<!\w )(?<![`'\"])(?:<\|START_OF_TURN_TOKEN\|>)?+(?:<\||\[\||<\uff5c(?:hy_)?+)"
@@ -43,10 +43,14 @@ _HEADER = (
 HEADER_OF_KNOWN_ROLE = _HEADER.format(
     role=r"(?:system|developer|user|assistant|model|ai|tool\w*+|ipython|environment|observation|functions?)\b",
     other="(?!(?i:assistant|chatbot))",
+    end="",
 )
 """Where a turn begins in tokens of a chat template; of tokens with a name in them, those of others."""
+_KNOWN_HEADER = lazy_pattern(HEADER_OF_KNOWN_ROLE)
 _TOKEN_HEADER = lazy_pattern(
-    _HEADER.format(role=r"\w++", other="")
+    _HEADER.format(
+        role=r"\w++", other="", end=r"(?:<\|(?:end_header_id|header_end)\|>|[^<\n]*+<\|end_of_role\|>)?+"
+    )
     + r"|\[/INST\]|<\|(?:im_end|e[ot][mt]_id|eo[tm]|end|end_of_text|END_OF_TURN_TOKEN)\|>|<end_of_turn>|</s>"
     r"|<turn\|>|\[e~\[|<seed:eos>|\[\|endofturn\|\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
 )
@@ -54,7 +58,7 @@ _TOKEN_HEADER = lazy_pattern(
 HEADER_SIGNS = ("<|", "[INST]", "<start_of_turn>", "<\uff5c", "]~b]", "<seed:bos>", "[|", "[SYSTEM_PROMPT]")
 """Of which one stands where a turn begins in tokens."""
 
-_SPEAKER_NAME = "(?:(?i:System|User|Human|Tool|Assistant|AI))"
+_SPEAKER_NAME = r"(?:(?i:System|User|Human|Assistant|AI|Tool(?![*\]]*+:[^\n]*+\n[ \t]*+(?:arg|param|(?:tool |action )?input))))"
 _NAMES = (
     rf"[ \t]*+(?:###[ \t]*+(?=(?:{_SPEAKER_NAME}|Instruction|Input|Response)[ \t]*+(?:[:\r\n]|\Z))"
     rf"|(?:\*\*|\[)(?={_SPEAKER_NAME}(?:\*\*|\]|:))|(?={_SPEAKER_NAME}\s*+:\s))"
@@ -235,22 +239,28 @@ _Headers: TypeAlias = "tuple[list[re.Match[str]], str]"
 def _find_token_headers(source: str) -> _Headers:
     """The headers in chat tokens."""
     headers = [*_TOKEN_HEADER.finditer(source)] if any(map(source.__contains__, HEADER_SIGNS)) else []
-    first = next((header for header in headers if header.lastgroup), None)
-    if first is None:
+    known = [
+        header
+        for header in headers
+        if header.lastgroup
+        and (speaker_of(header) in ASSISTANT_ROLES or _KNOWN_HEADER.match(source, header.start()))
+    ]
+    if not known:
         return [], ""
+    start, speaker = known[0].start(), speaker_of(known[0])
     if (
-        (speaker := speaker_of(first)) not in ASSISTANT_ROLES
+        speaker not in ASSISTANT_ROLES
         and (
-            _PADDING_AT_START.match(source).end() >= first.start()  # type: ignore[union-attr]
+            _PADDING_AT_START.match(source).end() >= start  # type: ignore[union-attr]
             or (
                 speaker in ("user", "system")
-                and any(header.lastgroup and speaker_of(header) in ASSISTANT_ROLES for header in headers)
-                and not may_hold_call(source[: first.start()])
+                and any(speaker_of(header) in ASSISTANT_ROLES for header in known)
+                and not may_hold_call(source[:start])
             )
         )
     ):
         return headers, "user"
-    return (headers if _has_tool_result(headers, source) else []), "assistant"
+    return (headers if _has_tool_result(known, source) else []), "assistant"
 
 
 def _find_name_headers(source: str) -> _Headers:
@@ -258,7 +268,9 @@ def _find_name_headers(source: str) -> _Headers:
     start = _NAMED_START.match(source)
     headers = [*headings(_NAME_HEADER, source)] if start else []
     if start and start["other"]:
-        return (headers if any(speaker_of(header) in ASSISTANT_ROLES for header in headers) else []), "user"
+        speakers = [*map(speaker_of, headers)]
+        is_prompt = speakers[:1] == ["system"] and len(speakers) > 1
+        return (headers if is_prompt or not ASSISTANT_ROLES.isdisjoint(speakers) else []), "user"
     return (headers if _has_tool_result(headers, source) else []), "assistant"
 
 
@@ -270,7 +282,7 @@ def _has_tool_result(headers: list[re.Match[str]], source: str) -> bool:
     """
     is_answered = False
     for header in headers:
-        who = speaker_of(header) if header.lastgroup else "user"
+        who = speaker_of(header)
         if is_answered and who in ASSISTANT_ROLES:
             return True
         is_answered |= who not in (*ASSISTANT_ROLES, *_PROMPT_ROLES) or bool(
