@@ -371,7 +371,7 @@ def _keep_turn(source: str, turn: TurnChoice) -> str:
     from planner_eval.reading.dialects.finding.speakers import assistant_turns, blank_around
 
     turns = assistant_turns(source)
-    return blank_around(source, *select_turns(turns, turn)) if turns else source
+    return blank_around(source, select_turns(turns, turn)) if turns else source
 
 
 def _is_prose(text: str, dialect: str, limits: Limits) -> bool:

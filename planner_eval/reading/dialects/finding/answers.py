@@ -49,41 +49,24 @@ def blank_observations(text: str) -> str:
     if "Observation" not in text:
         return text
     acted = text.find("ction")
-    pieces, position, broken = [], 0, 0
+    spans: list[Span] = []
+    broken = 0
     for match in _OBSERVATION_LINE.finditer(text, acted) if acted >= 0 else ():
-        if match.start() < position:
+        if spans and match.start() < spans[-1][1]:
             continue
         end = text.find("\n", match.end())
         if text.startswith(("{", "["), match.end()) and broken < _MAX_BROKEN_OBSERVATIONS:
             piece = extent(text, match.end())
             broken += not piece.closed
             end = piece.end if piece.closed else end
-        end = len(text) if end < 0 else end
-        pieces += [text[position : match.start()], blank(text[match.start() : end])]
-        position = end
-    return "".join([*pieces, text[position:]])
+        spans.append((match.start(), len(text) if end < 0 else end))
+    return blank_spans(text, spans)
 
 
 # ----------------------------------------------------------------------
 TOKEN = lazy_pattern(rf"{CHAT_TOKEN}|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<(?<![\w'\"]<)/?s>(?![\w'\"])")
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
-
-_TOKEN_SIGNS = (
-    "INST]",
-    "\x1b",
-    "|>",
-    "s>",
-    "<pad>",
-    "_turn>",
-    "<｜",
-    "|]",
-    "[e~[",
-    "]~b]",
-    "PROMPT]",
-    "TOOLS]",
-)
-"""Of which one stands in each token."""
 
 _HEADING = (
     r"(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
@@ -111,16 +94,14 @@ def blank_non_answer_text(source: str) -> AnswerText:
     """What of a text is the answer itself."""
     source, notes, unclosed = blank_other_turns(source)
     text = _blank_invisible(_remove_latex_box(source))
-    tagged = "<" in text
-    thoughts = find_thoughts(text) if tagged or "[" in text or not text.isascii() else []
+    thoughts = find_thoughts(text)
     for start, end in thoughts:
         message = f"{end - start:,} characters of reasoning were ignored"
         notes.append(Diagnostic("find.thought", message, "info", span=(start, end)))
         if end == len(text) and not is_closed_thought(text):
             unclosed = start
     text = blank_spans(text, thoughts)
-    if tagged or "```" in text or "~~~" in text or "[TOOL_RESULTS]" in text:
-        text = _blank_tool_results(text, notes)
+    text = _blank_tool_results(text, notes)
     if ">>> " in text:
         text = _blank_sessions(text, notes)
     headed = any(map(text.__contains__, _HEADING_STARTS))
@@ -130,7 +111,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
         text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
         text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
-    if any(map(text.__contains__, _TOKEN_SIGNS)):
+    if any(map(text.__contains__, "<]\x1b")):
         text = TOKEN.sub(_blank_match, text)
     return AnswerText(text, notes, unclosed)
 
@@ -186,11 +167,7 @@ _TOOL_RESULT = lazy_pattern(
 )
 """What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
 
-_RESULT_SIGNS = (
-    "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "OBSERVATION", "```tool_",
-    "~~~tool_", "```output", "```result", "```response", "~~~output", "~~~result", "~~~response", "Output",
-    "Result",
-)  # fmt: skip
+_RESULT_SIGNS = ("esult", "esponse", "utput", "bservation", "OBSERVATION")
 """Of which one stands in each."""
 
 _CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|</execute>|<end_code>")
@@ -260,9 +237,7 @@ def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Di
     if not turns:
         return text
     text_start = _find_answer_start(text)
-    later = dropwhile(
-        lambda m: m.start() <= text_start or not TOKEN.sub("", text[: m.start()]).strip(), turns
-    )
+    later = dropwhile(lambda m: m.start() <= text_start, turns)
     last = max(
         (m.start() for m in (*_ASSISTANT_HEADING.finditer(text), *filter(_is_assistant, turns))), default=-1
     )
@@ -272,18 +247,11 @@ def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Di
         span = turn.start(), len(text)
         notes.append(Diagnostic("find.turn", f"{LATER_TURN} {header} was ignored", "info", span=span))
         if may_hold_call(text[turn.end() :]) and not may_hold_call(text[: turn.start()]):
-            message = (
-                f"after {header}, which was ignored, stands what {UNREAD_CALL}: a prompt has to be cut off"
-            )
+            message = f"after {header}, which was ignored, stands what {UNREAD_CALL}: save the answer alone"
             notes.append(Diagnostic("find.unread", message, "warning", span=span))
         text = text[: turn.start()]
         turns = turns[: turns.index(turn)]
-    pieces, offset = [], 0
-    for match in turns:
-        if match.lastgroup:
-            pieces += [text[offset : match.start()], blank(match.group())]
-            offset = match.end()
-    return "".join([*pieces, text[offset:]])
+    return blank_spans(text, [match.span() for match in turns if match.lastgroup])
 
 
 def _is_own(text: str, header: re.Match[str], last: int) -> bool:
@@ -300,7 +268,8 @@ def _is_assistant(header: re.Match[str]) -> bool:
 
 
 _ASSISTANT_HEADING = lazy_pattern(
-    r"(?m)^[ \t]*+(?:###\s*+|\*\*|\[)?+(?:Assistant|ASSISTANT|AI|Response|Bot|assistant(?=\]))(?:\*\*|\])?+\s*+:"
+    r"(?m)^[ \t]*+(?:###\s*+|\*\*|\[)?+(?:Assistant|ASSISTANT|AI|Response|Bot|assistant(?=\]))"
+    r"(?:\*\*|\])?+\s*+:"
 )
 
 

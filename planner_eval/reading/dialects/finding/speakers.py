@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TypeAlias
 
 from planner_eval.base.errors import AnswerError
+from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.detect import may_hold_call
-from planner_eval.reading.dialects.finding.segments import blank
+from planner_eval.reading.dialects.finding.segments import blank, blank_spans
 
 CHAT_TOKEN = (
     r"<\|im_(?:user|assistant|system)\|>(?:\w++<\|im_middle\|>)?+|<\|(?:im_(?:start|end|sep|middle)|endoftext|startoftext|e[ot][mt]_id|eo[tm]"
@@ -58,7 +60,10 @@ _TOKEN_HEADER = lazy_pattern(
 HEADER_SIGNS = ("<|", "[INST]", "<start_of_turn>", "<\uff5c", "]~b]", "<seed:bos>", "[|", "[SYSTEM_PROMPT]")
 """Of which one stands where a turn begins in tokens."""
 
-_SPEAKER_NAME = r"(?:(?i:System|User|Human|Assistant|AI|Tool(?![*\]]*+:[^\n]*+\n[ \t]*+(?:arg|param|(?:tool |action )?input))))"
+_SPEAKER_NAME = (
+    r"(?:(?i:System|User|Human|Assistant|AI"
+    r"|Tool(?![*\]]*+:[^\n]*+\n[ \t]*+(?:arg|param|(?:tool |action )?input))))"
+)
 _NAMES = (
     rf"[ \t]*+(?:###[ \t]*+(?=(?:{_SPEAKER_NAME}|Instruction|Input|Response)[ \t]*+(?:[:\r\n]|\Z))"
     rf"|(?:\*\*|\[)(?={_SPEAKER_NAME}(?:\*\*|\]|:))|(?={_SPEAKER_NAME}\s*+:\s))"
@@ -175,12 +180,8 @@ def blank_other_turns(source: str) -> AnswerText:
     turns = [*_split_turns(source)]
     if not turns:
         return AnswerText(source, [])
-    pieces, position = [], 0
-    for turn in turns:
-        if turn.speaker in ASSISTANT_ROLES:
-            pieces += [blank(source[position : turn.start]), source[turn.start : turn.end]]
-            position = turn.end
-    text = "".join([*pieces, blank(source[position:])])
+    answers = [(turn.start, turn.end) for turn in turns if turn.speaker in ASSISTANT_ROLES]
+    text = blank_around(source, answers)
     if not text.strip() and not any(turn.is_answer for turn in turns):
         speakers = dict.fromkeys(turn.speaker for turn in turns[1:] if turn.speaker not in ASSISTANT_ROLES)
         who = ", ".join(map(repr, speakers))
@@ -247,17 +248,10 @@ def _find_token_headers(source: str) -> _Headers:
     ]
     if not known:
         return [], ""
-    start, speaker = known[0].start(), speaker_of(known[0])
-    if (
-        speaker not in ASSISTANT_ROLES
-        and (
-            _PADDING_AT_START.match(source).end() >= start  # type: ignore[union-attr]
-            or (
-                speaker in ("user", "system")
-                and any(speaker_of(header) in ASSISTANT_ROLES for header in known)
-                and not may_hold_call(source[:start])
-            )
-        )
+    speakers, start = [*map(speaker_of, known)], known[0].start()
+    is_first = _PADDING_AT_START.match(source).end() >= start  # type: ignore[union-attr]
+    if speakers[0] not in ASSISTANT_ROLES and (
+        is_first or not (ASSISTANT_ROLES.isdisjoint(speakers) or may_hold_call(source[:start]))
     ):
         return headers, "user"
     return (headers if _has_tool_result(known, source) else []), "assistant"
@@ -291,7 +285,7 @@ def _has_tool_result(headers: list[re.Match[str]], source: str) -> bool:
     return False
 
 
-def assistant_turns(source: str) -> tuple[tuple[int, int], ...]:
+def assistant_turns(source: str) -> tuple[Span, ...]:
     r"""Where the assistant's turns are in a text with speakers or chat tokens; none in another text.
 
     >>> text = "User: f?\nAssistant: f(a=1)\nUser: g?\nAssistant: g(b=1)"
@@ -305,7 +299,7 @@ def assistant_turns(source: str) -> tuple[tuple[int, int], ...]:
     )
 
 
-def blank_around(source: str, span: tuple[int, int]) -> str:
-    """A text with all as white space but one turn of it."""
-    start, end = span
-    return blank(source[:start]) + source[start:end] + blank(source[end:])
+def blank_around(source: str, turns: Iterable[Span]) -> str:
+    """A text with all as white space but some turns of it."""
+    bounds = [0, *chain.from_iterable(turns), len(source)]
+    return blank_spans(source, zip(bounds[::2], bounds[1::2], strict=True))

@@ -20,7 +20,7 @@ THOUGHT_TOKENS = (
 _HARMONY_THOUGHT = "<|channel|>analysis<|message|>"
 THOUGHT_ENDS = {start.lower(): end.lower() for start, end in THOUGHT_TOKENS} | {_HARMONY_THOUGHT: "<|end|>"}
 """What ends the thought that a token begins, both in small letters."""
-_SIGNS = (*THOUGHT_ENDS, *(end.lower() for _, end in THOUGHT_TOKENS))
+_ENDS = tuple(end.lower() for _, end in THOUGHT_TOKENS)
 
 
 def compile_enclosed(tokens: Iterable[tuple[str, str]], more: str = "(?!)") -> re.Pattern[str]:
@@ -49,7 +49,7 @@ def find_thoughts(text: str) -> list[Span]:
     ([(0, 15)], [(3, 13)])
     """
     lowered = text.lower()
-    if not any(map(lowered.__contains__, _SIGNS)):
+    if not any(map(lowered.__contains__, (*THOUGHT_ENDS, *_ENDS))):
         return []
     first = _START_OR_END.search(text)
     prompted = [(0, first.end())] if first and first["end"] else []
@@ -62,7 +62,7 @@ def is_closed_thought(thought: str) -> bool:
     >>> is_closed_thought("<think>I"), is_closed_thought("<THINK>I</think>")
     (False, True)
     """
-    return thought.lower().endswith(tuple(end.lower() for _, end in THOUGHT_TOKENS))
+    return thought.lower().endswith(_ENDS)
 
 
 def strip_thoughts(text: str) -> str:

@@ -24,6 +24,7 @@ from planner_eval.reading.dialects.finding.segments import (
     TYPE,
     ReadCalls,
     blank,
+    blank_spans,
     fences,
 )
 from planner_eval.reading.dialects.programs.syntax import PlacedTree, parse_syntax
@@ -361,7 +362,7 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
     bare = _BARE_CALLS.match(text)
     if bare is not None and _LONG_NAME.match(bare["tool"]) and _is_tool_call(text, bare, own_names):
         yield bare
-    outside = _blank_fences(text)
+    outside = blank_spans(text, [fence.span() for fence in fences(text)])  # read as a whole, or told
     if "{" in outside:
         yield from (m for m in _names_before_objects(outside) if _COMPOUND_NAME.match(m[1]))
     if "({" in outside:
@@ -413,15 +414,6 @@ def _lines_of_long_names(text: str, begin: int, stop: int) -> Iterator[Span]:
             break
     if end > start:
         yield start, end
-
-
-def _blank_fences(text: str) -> str:
-    """A text with its fences as white space: what they hold is read as a whole, or told."""
-    pieces, position = [], 0
-    for fence in fences(text):
-        pieces += [text[position : fence.start()], blank(fence.group())]
-        position = fence.end()
-    return "".join([*pieces, text[position:]]) if pieces else text
 
 
 def _is_tool_call(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
