@@ -27,7 +27,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_tool_definition,
 )
 from planner_eval.reading.dialects.dialect import SHAPES, Data, dialect
-from planner_eval.reading.dialects.finding.thoughts import THOUGHT_NAMES
+from planner_eval.reading.dialects.finding.thought_tokens import THOUGHT_NAMES
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, rows_by_rank, table, token_regex
 
 SIGN_SEARCH_CHARS = 20_000

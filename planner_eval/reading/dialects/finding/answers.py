@@ -27,7 +27,7 @@ from planner_eval.reading.dialects.finding.speakers import (
     is_in_multiline_value,
     speaker_of,
 )
-from planner_eval.reading.dialects.finding.thoughts import (
+from planner_eval.reading.dialects.finding.thought_tokens import (
     compile_enclosed,
     find_thoughts,
     is_closed_thought,

@@ -21,14 +21,14 @@ from planner_eval.reading.dialects.detect import find_opening_tokens, words_of_t
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.answers import RESULT_TOKENS
 from planner_eval.reading.dialects.finding.speakers import CHAT_TOKEN, line_starts
-from planner_eval.reading.dialects.finding.thoughts import THOUGHT_ENDS, THOUGHT_TOKENS
+from planner_eval.reading.dialects.finding.thought_tokens import THOUGHT_ENDS, THOUGHT_TOKENS
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
 # Which tags and tokens of a text may stand inside values of its calls: a guess that reading has to prove.
 _THOUGHT_OR_CHAT_TOKEN = lazy_pattern(
     "|".join(f"(?i:{re.escape(token)})" for pair in (*THOUGHT_TOKENS, *RESULT_TOKENS) for token in pair)
-    + r"|<\|channel\|>analysis<\|message\|>|<\|start\|>|<\|tool(?:_response)?+\|>"
+    + r"|<\|channel\|>analysis<\|message\|>|<\|start\|>(?!assistant)|<\|tool(?:_response)?+\|>"
     + rf"|{CHAT_TOKEN}|</?s>|\x1b\[[\d;]*+m"
 )
 """A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""

@@ -53,7 +53,7 @@ from planner_eval.reading.dialects.finding.segments import (
     split_blocks,
 )
 from planner_eval.reading.dialects.finding.speakers import assistant_turns
-from planner_eval.reading.dialects.finding.thoughts import find_thoughts
+from planner_eval.reading.dialects.finding.thought_tokens import find_thoughts
 from planner_eval.reading.dialects.finding.unread_calls import (
     ALTERNATIVE_SEPARATOR,
     find_unread_assignment,
