@@ -523,7 +523,9 @@ def note_ignored_text(
                 unread_span = find_unread_assignment(reader, offset, start, noted)
             if unread_span is None and gaps <= _MAX_NOTED_SPANS:
                 is_noted = any(offset <= span[0] < start for span in noted[:_MAX_NOTED_SPANS])
-                unread_span = None if is_noted else find_lost_call(text, offset, start, reader.defined)
+                unread_span = (
+                    None if is_noted else find_lost_call(text or source, offset, start, reader.defined)
+                )
         offset = max(offset, end)
     if first is None:
         return
