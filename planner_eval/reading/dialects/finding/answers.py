@@ -68,6 +68,9 @@ TOKEN = lazy_pattern(rf"{CHAT_TOKEN}|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<(?<![\w'\"]
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
 
+_TOKEN_SIGNS = ("<", "\x1b", "T]", "S]", "~", "|]")
+"""Of which one stands in each token."""
+
 _HEADING = (
     r"(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
     r"|(?:\*\*|\[)?+(?:Human|User|USER|user(?=\]))(?:\*\*|\])?+\s*+:(?:\*\*)?+\s)"
@@ -111,7 +114,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
         text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
         text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
-    if any(map(text.__contains__, "<]\x1b")):
+    if any(map(text.__contains__, _TOKEN_SIGNS)):
         text = TOKEN.sub(_blank_match, text)
     return AnswerText(text, notes, unclosed)
 
@@ -167,7 +170,10 @@ _TOOL_RESULT = lazy_pattern(
 )
 """What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
 
-_RESULT_SIGNS = ("esult", "esponse", "utput", "bservation", "OBSERVATION")
+_RESULT_SIGNS = (
+    "bservation", "OBSERVATION", "Output", "Result", "<tool_", "<function_re", "```tool_", "```output",
+    "```re", "~~~",
+)  # fmt: skip
 """Of which one stands in each."""
 
 _CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|</execute>|<end_code>")
