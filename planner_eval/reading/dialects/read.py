@@ -393,36 +393,25 @@ def _read_named_dialect(
     read = dialect.read
     if located and dialect.read_data is not None and len(source) <= LARK_CHARS:
         read = dialect.reference or read  # the fast reader of data keeps no places
-    answer_text, notes, _ = blank_other_turns(source)
+    answer = blank_other_turns(source)
+    refusal: ParseError | None = None
     try:
-        if notes:
-            settled_raw = _read_after_prompt(source, lambda text: read(text, limits))
-            if settled_raw is not None:
-                return settled_raw._replace(notes=(*settled_raw.notes, *notes))
-        raw = read(answer_text, limits)
+        raw = read(answer.text, limits)
     except LimitError:
         raise
     except ParseError as error:
-        first = strip_traceback(error)
+        refusal = strip_traceback(error)
     else:
-        return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
+        if not answer.notes:
+            return raw
     from planner_eval.reading.dialects.finding.find import find_in_dialect
 
     raw_blocks = find_in_dialect(dialect, source, limits, repair=repair)
-    if raw_blocks is None:
-        raise first
-    return raw_blocks
-
-
-def _read_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan | None:
-    """The calls of a text that begins with its prompt, where a value of them holds a token of it."""
-    from planner_eval.reading.dialects.finding.embedded_tokens import read_embedded_tags, tags
-    from planner_eval.reading.dialects.finding.speakers import blank_other_turns
-
-    settled_text = read_embedded_tags(
-        source, tags(source), lambda text: RecognisedPlan("", read(blank_other_turns(text).text))
-    )
-    return None if settled_text is None else settled_text.plan.raw
+    if raw_blocks is not None:
+        return raw_blocks
+    if refusal is not None:
+        raise refusal
+    return raw._replace(notes=(*raw.notes, *answer.notes))
 
 
 def _read_data(

@@ -14,7 +14,7 @@ from planner_eval.plan.model import LATER_TURN, UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.finding.edited_text import extent
-from planner_eval.reading.dialects.finding.segments import CALL_LIKE, blank, blank_spans
+from planner_eval.reading.dialects.finding.segments import CALL_LIKE, blank, blank_matches, blank_spans
 from planner_eval.reading.dialects.finding.speakers import (
     ASSISTANT_ROLES,
     CHAT_TOKEN,
@@ -28,9 +28,9 @@ from planner_eval.reading.dialects.finding.speakers import (
     speaker_of,
 )
 from planner_eval.reading.dialects.finding.thought_tokens import (
+    THOUGHT_END_TOKENS,
     compile_enclosed,
     find_thoughts,
-    is_closed_thought,
 )
 
 _MAX_BROKEN_OBSERVATIONS = 5
@@ -101,7 +101,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
     for start, end in thoughts:
         message = f"{end - start:,} characters of reasoning were ignored"
         notes.append(Diagnostic("find.thought", message, "info", span=(start, end)))
-        if end == len(text) and not is_closed_thought(text):
+        if end == len(text) and not text.lower().endswith(THOUGHT_END_TOKENS):
             unclosed = start
     text = blank_spans(text, thoughts)
     text = _blank_tool_results(text, notes)
@@ -115,7 +115,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
     elif headed:
         text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
     if any(map(text.__contains__, _TOKEN_SIGNS)):
-        text = TOKEN.sub(_blank_match, text)
+        text = blank_matches(TOKEN, text)
     return AnswerText(text, notes, unclosed)
 
 
@@ -226,15 +226,11 @@ def _blank_labelled_results(text: str, spans: list[Span]) -> str:
     return _TOOL_RESULT.sub(blank_result, text)
 
 
-def _blank_match(match: re.Match[str]) -> str:
-    return blank(match.group())
-
-
 def _blank_invisible(text: str) -> str:
     """The text with blanks for what has no width at the start of a line: nobody sees it there."""
     if text.isascii() or not any(map(text.__contains__, INVISIBLE)):
         return text
-    return _INVISIBLE_START.sub(lambda m: " " * len(m.group()), text)
+    return blank_matches(_INVISIBLE_START, text)
 
 
 def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Diagnostic]) -> str:
@@ -325,7 +321,7 @@ def blank_thoughts_and_tokens(text: str) -> str:
     ... )
     (['f()'], ['g()'])
     """
-    return TOKEN.sub(_blank_match, blank_spans(text, find_thoughts(text)))
+    return blank_matches(TOKEN, blank_spans(text, find_thoughts(text)))
 
 
 def is_empty_call_list(source: Any) -> bool:

@@ -35,7 +35,7 @@ from planner_eval.reading.dialects.finding.segments import (
     Block,
     NoCalls,
     ReadCalls,
-    blank,
+    blank_matches,
     blank_spans,
     fences,
     locate_error_in_source,
@@ -261,7 +261,7 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
     if not extents:
         return [first]
     first = replace(first, span=(extents[0][0], extents[-1][1]), extents=tuple(extents))
-    left = TOOL_ANSWER.sub(lambda match: blank(match.group()), blank_spans(text, extents))
+    left = blank_matches(TOOL_ANSWER, blank_spans(text, extents))
     if not may_hold_call(left):
         return [first]
     repeats = search.repeats

@@ -519,3 +519,8 @@ def blank_spans(text: str, spans: Iterable[Span]) -> str:
         pieces += [text[position:start], blank(text[start:end])]
         position = max(position, end)
     return "".join([*pieces, text[position:]])
+
+
+def blank_matches(pattern: re.Pattern[str], text: str) -> str:
+    """A text with what a pattern finds as white space."""
+    return pattern.sub(lambda match: blank(match.group()), text)

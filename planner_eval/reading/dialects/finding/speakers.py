@@ -13,7 +13,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.detect import may_hold_call
-from planner_eval.reading.dialects.finding.segments import blank, blank_spans
+from planner_eval.reading.dialects.finding.segments import blank_matches, blank_spans
 
 CHAT_TOKEN = (
     r"<\|im_(?:user|assistant|system)\|>(?:\w++<\|im_middle\|>)?+|<\|(?:im_(?:start|end|sep|middle)|endoftext|startoftext|e[ot][mt]_id|eo[tm]"
@@ -174,7 +174,7 @@ def blank_other_turns(source: str) -> AnswerText:
     AnswerText(text='f(a=1)', notes=[], unclosed=None)
     """
     if "<tools>" in source and (definitions := _TOOL_DEFINITIONS.search(source)) is not None:
-        source, notes, _ = blank_other_turns(_TOOL_DEFINITIONS.sub(lambda match: blank(match[0]), source))
+        source, notes, _ = blank_other_turns(blank_matches(_TOOL_DEFINITIONS, source))
         message = "the definitions of tools were ignored"
         return AnswerText(source, [*notes, Diagnostic("find.turn", message, "info", span=definitions.span())])
     turns = [*_split_turns(source)]

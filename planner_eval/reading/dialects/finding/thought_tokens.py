@@ -20,7 +20,7 @@ THOUGHT_TOKENS = (
 _HARMONY_THOUGHT = "<|channel|>analysis<|message|>"
 THOUGHT_ENDS = {start.lower(): end.lower() for start, end in THOUGHT_TOKENS} | {_HARMONY_THOUGHT: "<|end|>"}
 """What ends the thought that a token begins, both in small letters."""
-_ENDS = tuple(end.lower() for _, end in THOUGHT_TOKENS)
+THOUGHT_END_TOKENS = tuple(end.lower() for _, end in THOUGHT_TOKENS)
 
 
 def compile_enclosed(tokens: Iterable[tuple[str, str]], more: str = "(?!)") -> re.Pattern[str]:
@@ -49,17 +49,8 @@ def find_thoughts(text: str) -> list[Span]:
     ([(0, 15)], [(3, 13)])
     """
     lowered = text.lower()
-    if not any(map(lowered.__contains__, (*THOUGHT_ENDS, *_ENDS))):
+    if not any(map(lowered.__contains__, (*THOUGHT_ENDS, *THOUGHT_END_TOKENS))):
         return []
     first = _START_OR_END.search(text)
     prompted = [(0, first.end())] if first and first["end"] else []
     return prompted + [match.span() for match in _THOUGHT.finditer(text, prompted[0][1] if prompted else 0)]
-
-
-def is_closed_thought(thought: str) -> bool:
-    """Whether a thought that begins with its token ends with the other one.
-
-    >>> is_closed_thought("<think>I"), is_closed_thought("<THINK>I</think>")
-    (False, True)
-    """
-    return thought.lower().endswith(_ENDS)

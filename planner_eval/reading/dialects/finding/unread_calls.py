@@ -23,7 +23,7 @@ from planner_eval.reading.dialects.finding.segments import (
     PYTHON_DIALECTS,
     TYPE,
     ReadCalls,
-    blank,
+    blank_matches,
     blank_spans,
     fences,
 )
@@ -204,12 +204,10 @@ _SHORT_CALLS = (
         r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
         r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
     )),
-    (lazy_pattern(" with "), lazy_pattern(
-        r"(?i:calling|invoking|running|executing)(?: (?:the )?(?:tool|function))?:?\s++"
-        rf"[`'\"]?{_NAMED}[`'\"]?\s++with(?: [\w ]{{1,20}})?:?\s*+`?\{{"
-    )),
-    (lazy_pattern("## next_tool"), lazy_pattern(
-        rf"\[\[ ## next_tool_name ## \]\]\s*+{_NOT_NO_TOOL}{_NAMED}"
+    (lazy_pattern(" with |## next_tool"), lazy_pattern(
+        rf"(?:(?P<field>\[\[ ## next_tool_name ## \]\]\s*+{_NOT_NO_TOOL})"
+        r"|(?i:calling|invoking|running|executing)(?: (?:the )?(?:tool|function))?:?\s++[`'\"]?)"
+        rf"{_NAMED}(?(field)|[`'\"]?\s++with(?: [\w ]{{1,20}})?:?\s*+`?\{{)"
     )),
     (lazy_pattern(":= |await "), lazy_pattern(
         rf"(?::=|await)[ \t]++{_NAMED}(?:<[\w\s,.]*+>)?\([\"'\d{{]"
@@ -233,7 +231,7 @@ def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | Non
     """
     searched = text[:_MAX_SEARCHED_LENGTH]
     if "\x1b" in searched:
-        searched = _COLOURS.sub(lambda colour: blank(colour.group()), searched)
+        searched = blank_matches(_COLOURS, searched)
     match = next(_find_call_like(searched, own_names), None) or _find_broken_object(searched)
     if match is None:
         return _find_program_call(searched, own_names)
@@ -328,7 +326,7 @@ def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span
     if match is None:
         loose = _find_loose_calls(text, text, own_names, (start, stop))
         match = next((m for m in loose if not _stands_outside(text, m["tool"], start, end)), None)
-    if match is None or _NO_LOST_CALL.search(text, start, stop) or TOOL_ANSWER.search(text, start, stop):
+    if match is None or _NO_LOST_CALL.search(text, start, stop):
         return None
     if match.re.groups:  # a call, which may have been read elsewhere
         is_told = _stands_outside(text, match.group(), start, end)
