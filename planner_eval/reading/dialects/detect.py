@@ -327,7 +327,7 @@ def _line_start_lookahead(row: Wrapper) -> str | None:
 
 def _opening_token_regex(token: str, following: str | None) -> str:
     pattern = token_regex([token.rstrip()])
-    return pattern if following is None else rf"(?:(?<=\n)|\A)[ \t]*+{pattern}{following}"
+    return pattern if following is None else rf"(?m:^)[ \t]*+{pattern}{following}"
 
 
 def _remove_spaces(text: str) -> str:

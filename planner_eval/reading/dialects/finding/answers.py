@@ -9,7 +9,7 @@ from itertools import dropwhile, islice
 from typing import Any
 
 from planner_eval.base.limits import Span
-from planner_eval.base.text import INVISIBLE, lazy_pattern
+from planner_eval.base.text import INVISIBLE, lazy_pattern, remembered
 from planner_eval.plan.model import LATER_TURN, UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.detect import may_hold_call
@@ -128,6 +128,7 @@ def _find_prompted_thought_end(text: str) -> int:
     return text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT) if prompted else 0
 
 
+@remembered(20_000)
 def blank_non_answer_text(source: str) -> AnswerText:
     """What of a text is the answer itself."""
     source, notes, unclosed = blank_other_turns(source)

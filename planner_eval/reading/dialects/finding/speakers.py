@@ -25,7 +25,7 @@ _TOKEN_PROMPT_START = lazy_pattern(
 
 _TOKEN_HEADER = lazy_pattern(
     r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(\w++)(?:<\|end_header_id\|>)?"
-    r"|(\[INST\])|\[/INST\]|<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<end_of_turn>|</s>"
+    r"|\[(INST)\]|\[/INST\]|<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<end_of_turn>|</s>"
 )
 """Where a turn of such a prompt begins, with who speaks, or ends."""
 
