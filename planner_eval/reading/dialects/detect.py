@@ -143,15 +143,19 @@ def _candidates(text: str) -> Iterator[Candidate]:
 def find_rows_by_sign(text: str, start: int) -> Iterator[Wrapper]:
     """The rows whose sign stands in the beginning of a text, from `start` on."""
     head = text[start : start + SIGN_SEARCH_CHARS]  # a text's beginning is one in a sign
-    for row, sign in _signed_rows(custom_rows()):
-        if _has_hint(row, text) and sign.search(head):
-            yield row
+    for row, sign, hints in _signed_rows(custom_rows()):
+        for hint in hints:  # asked of each text for each row: a loop is half as dear as any()
+            if hint in text:
+                if sign.search(head):
+                    yield row
+                break
 
 
 @cache
-def _signed_rows(own: tuple[Wrapper, ...]) -> tuple[tuple[Wrapper, re.Pattern[str]], ...]:
-    """The rows that are asked of a text, each with the pattern of its sign."""
-    return tuple((row, re.compile(row.sign)) for row in _candidate_rows(own, text=True))
+def _signed_rows(own: tuple[Wrapper, ...]) -> tuple[tuple[Wrapper, re.Pattern[str], tuple[str, ...]], ...]:
+    """The rows that are asked of a text, each with the pattern of its sign and what stands where that does."""
+    rows = _candidate_rows(own, text=True)
+    return tuple((row, re.compile(row.sign), row.hints or ("",)) for row in rows)
 
 
 @cache
@@ -243,11 +247,6 @@ def may_hold_token(text: str) -> bool:
 def may_be_other_notation(text: str) -> bool:
     """Whether a text may hold a token of a row's, or has its sign."""
     return bool(custom_rows()) or may_hold_token(text) or next(find_rows_by_sign(text, 0), None) is not None
-
-
-def words_of_tokens(text: str) -> list[str]:
-    """Of the opening tokens that may stand in a text, but for those that are tags, a word of each."""
-    return [token.word for token in _present_tokens(text, custom_rows()) if token.word[0] != "<"]
 
 
 def _token_pattern(text: str) -> re.Pattern[str]:

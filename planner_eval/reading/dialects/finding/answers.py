@@ -159,7 +159,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
     if tagged and any(map(text.__contains__, _TURN_TOKENS)):
         text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
-        text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
+        text = _keep_first_turn(text, headings(HEADING, text), notes)
     if any(map(text.__contains__, _TOKEN_SIGNS)):
         text = TOKEN.sub(_blank_match, text)
     return AnswerText(text, notes, unclosed)
