@@ -127,7 +127,7 @@ def _find_tags(text: str) -> list[Tag]:
     asides = [
         Tag((match.span(),), aside=True, framed=True) for match in _THOUGHT_OR_CHAT_TOKEN.finditer(text)
     ]
-    frames = [*find_opening_tokens(text)]
+    frames = list(find_opening_tokens(text))
     if frames or any(map(text.__contains__, _TRIPLE_QUOTES)):
         frames += _TURN_HEADER.finditer(text)
     candidates = asides + [Tag(_find_word_spans(text, match), aside=False, framed=True) for match in frames]

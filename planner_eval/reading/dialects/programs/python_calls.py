@@ -290,11 +290,13 @@ def _parse_by_grammar(text: str) -> ast.Module | ParseError:
     """The tree that the grammar makes of a text, or why it is none."""
     from planner_eval.reading.dialects.programs.program_grammars import PythonTransformer
 
+    parser = grammar.load("python", PythonTransformer)
     try:
-        return grammar.run(grammar.load("python", PythonTransformer), text, TERMINAL_DESCRIPTIONS, "pythonic")
+        tree: ast.Module = grammar.run(parser, text, TERMINAL_DESCRIPTIONS, "pythonic")
     except ParseError as error:
         error.text = error.text or text
         return strip_traceback(_explain_error(error))
+    return tree
 
 
 def _explain_error(error: ParseError) -> ParseError:
