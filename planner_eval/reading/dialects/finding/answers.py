@@ -73,11 +73,6 @@ THOUGHT = lazy_pattern(
 )
 """A model's thoughts; one that is never closed goes on to the end."""
 
-_THOUGHT_STARTS = (
-    "<th", "<reason", "<scratch", "<seed:", "<|thought", "<|channel", "<|start_th", "<|begin_of_th", "[think",
-    "\u25c1think",
-)  # fmt: skip
-"""Of which one, in small letters, begins each thought: a look for them is cheap."""
 _THOUGHT_END = lazy_pattern(
     rf"(?:</(?:{THOUGHT_NAMES})>|{'|'.join(re.escape(end) for _, end in THOUGHT_TOKENS)})\Z", re.I
 )
@@ -88,9 +83,6 @@ TOKEN = lazy_pattern(
 )
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
-
-_TOKEN_SIGNS = ("INST]", "\x1b", "|>", "s>", "<pad>", "_turn>", "<｜")
-"""Of which one stands in each token."""
 
 _HEADING = (
     r"(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
@@ -138,10 +130,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
     if end:
         text = blank(text[:end]) + text[end:]
         notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", span=(0, end)))
-    thoughtful = (tagged or "[" in text or not text.isascii()) and any(
-        map(text.lower().__contains__, _THOUGHT_STARTS)
-    )
-    thoughts = list(THOUGHT.finditer(text)) if thoughtful else []
+    thoughts = list(THOUGHT.finditer(text))
     for match in thoughts:
         message = f"{match.end() - match.start():,} characters of reasoning were ignored"
         notes.append(Diagnostic("find.thought", message, "info", span=match.span()))
@@ -160,9 +149,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
         text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
         text = _keep_first_turn(text, headings(HEADING, text), notes)
-    if any(map(text.__contains__, _TOKEN_SIGNS)):
-        text = TOKEN.sub(_blank_match, text)
-    return AnswerText(text, notes, unclosed)
+    return AnswerText(TOKEN.sub(_blank_match, text), notes, unclosed)
 
 
 _SESSION = lazy_pattern(
@@ -224,12 +211,11 @@ _TOOL_RESULT = lazy_pattern(
 )
 """What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
 
-_RESULT_SIGNS = (
-    "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "OBSERVATION", "```tool_",
-    "~~~tool_", "```output", "```result", "```response", "~~~output", "~~~result", "~~~response", "Output",
-    "Result",
-)  # fmt: skip
-"""Of which one stands in each."""
+_RESULT_SIGN = lazy_pattern(
+    r"<(?:tool_re|tool_out|function_re|observation)|```(?:tool_|output|res(?:ult|ponse))|~~~(?:tool_|output|res(?:ult|ponse))"
+    r"|Observation|OBSERVATION|Output|Result"
+)
+"""Of which one stands in each. Each branch begins with a letter, as above."""
 
 _CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|</execute>|<end_code>")
 """What ends or begins code; a label or a plain fence after none of these may be the model's own."""
@@ -249,9 +235,8 @@ def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
         spans.append(match.span())
         return blank(match.group())
 
-    if any(start in text for start, _ in RESULT_TOKENS):
-        text = _RESULT_TURN.sub(blank_turn, text)
-    if any(map(text.__contains__, _RESULT_SIGNS)):
+    text = _RESULT_TURN.sub(blank_turn, text)
+    if _RESULT_SIGN.search(text):
         text = _blank_labelled_results(text, spans)
     notes += [
         Diagnostic("find.turn", "what a tool gave was ignored", "info", span=span) for span in spans[:1]
