@@ -33,11 +33,11 @@ from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value, no_call_re
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.answers import resolve_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
+from planner_eval.reading.dialects.conversations.printed import read_printed
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan, TurnChoice, check_turn
 from planner_eval.reading.dialects.finding.edited_text import TextView, remove_call_spans
 from planner_eval.reading.dialects.finding.whole_texts import (
     read_plain_text,
-    read_printed,
     read_whole_text,
     refuse_too_many_calls,
 )

@@ -2,12 +2,11 @@
 
 Most records of most files are such texts. What this module accepts, the search of
 :mod:`planner_eval.reading.dialects.finding.find` reads to the same calls (tested); it is only dearer, and it
-imports every shape that a text may have. What Python prints of clients' objects is told at its start, too.
+imports every shape that a text may have.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Callable
@@ -21,7 +20,6 @@ from planner_eval.base.limits import Limits, too_many_calls_error
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import RawPlan
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.answers import failure_state
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
     CALL_LIST_KEYS,
@@ -35,7 +33,6 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.dialect import Data, RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView
-from planner_eval.reading.dialects.programs.syntax import parse_syntax
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, SELF_NAMES
 
 
@@ -423,82 +420,3 @@ _CALL_CONTENT_KEYS = frozenset({*ARGUMENT_KEYS, *WRAPPER_KEYS})
 """A name alone may be words."""
 _MAX_DEPTH = 6
 """How deep the answers of APIs nest the calls of a message."""
-
-
-# ----------------------------------------------------------------------
-# Answers as Python prints the objects of clients: ``ChatCompletionMessage(content=None, …)``.
-_PRINTED_OBJECT = lazy_pattern(
-    r"\s*+\[?((?:Parsed)?ChatCompletion\w*+|(?:AI|Human|System|Tool|Function)Message(?:Chunk)?+"
-    r"|(?:ToolUse|Text|Thinking)Block|AgentAction\w*+|ResponseFunctionToolCall|GenerateContentResponse"
-    r"|FunctionCall(?=\((?:id|args)=)|ToolCall(?=\((?:id|function)=)|Content(?=\(parts=)"
-    r"|(?:Message|ModelResponse)(?=\((?:id|role)=')|Response(?=\(id='resp)"
-    r"|Traceback(?= \(most recent call last\):))[( ]"
-)
-"""How a text begins that is an object of a client as Python prints it, or an error's traceback."""
-_REQUESTS = lazy_pattern(r"(?m)^-++ ToolCallRequestEvent \([^()\n]*+\) -++\n(\[FunctionCall\(id=.*\])$")
-"""The lists of calls in what AutoGen's console prints."""
-_ENUM_MEMBER = lazy_pattern(r"<\w+\.\w+: ('[^'\n]*'|\d+)>")
-
-
-def read_printed(text: str) -> Any:
-    """The data of a printed object, or of a list of them: each an object of its named arguments.
-
-    Args:
-        text: What Python prints; None is given for any other text.
-
-    Raises:
-        ParseError: something in it is no data.
-        AnswerError: it is the traceback of an error, which stands in an answer's place.
-
-    >>> read_printed("[ToolUseBlock(id='t', input={'a': 1}, name='f', type='tool_use')]")["content"]
-    [{'id': 't', 'input': {'a': 1}, 'name': 'f', 'type': 'tool_use'}]
-    >>> read_printed("Message(to='Ann')")
-    """
-    match = _PRINTED_OBJECT.match(text)
-    if match is None:
-        requests = _REQUESTS.findall(text) if "ToolCallRequestEvent" in text else []
-        calls = [call for request in requests for call in read_printed(request)]
-        return {"role": "assistant", "tool_calls": calls} if calls else None
-    name = match[1]
-    if name == "Traceback":
-        return _refuse_traceback(text)
-    tree = parse_syntax(_ENUM_MEMBER.sub(r"\1", text.strip()))
-    statement = tree.body[0] if isinstance(tree, ast.Module) and len(tree.body) == 1 else None
-    try:
-        data = _data_of(statement.value) if isinstance(statement, ast.Expr) else None
-    except (ValueError, RecursionError):
-        data = None
-    if data is None:
-        reason = f"found the printed form of an object of a client, {name}, that cannot be read"
-        raise ParseError(f"{reason}: save its model_dump() as JSON", text=text, code="parse.shape")
-    items = data if isinstance(data, list) else [data]
-    if all("function" in item for item in items):
-        return {"role": "assistant", "tool_calls": items}
-    return {"role": "assistant", "content": items} if name.endswith("Block") else data
-
-
-def _refuse_traceback(text: str) -> None:
-    """Refuse a traceback that is all of a text; a model may go on after one."""
-    lines = text.strip().split("\n")
-    last = max((number for number, line in enumerate(lines) if line[:1].isspace()), default=0)
-    if "" not in lines[last:]:
-        raise failure_state(" ".join(lines[last + 1 :])).error()
-
-
-_SPEAKERS = {"AI": "ai", "Human": "human", "System": "system", "Tool": "tool", "Function": "function"}
-"""Who speaks in a message of LangChain's, by its class."""
-
-
-def _data_of(node: ast.expr) -> Any:
-    if isinstance(node, (ast.List, ast.Tuple)):
-        return [_data_of(item) for item in node.elts]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
-        fields = {keyword.arg: _data_of(keyword.value) for keyword in node.keywords}
-        speaker = _SPEAKERS.get(node.func.id.removesuffix("Chunk").removesuffix("Message"))
-        return fields if speaker is None else {"type": speaker, **fields}
-    if isinstance(node, ast.Call):  # a time
-        return ast.unparse(node)
-    if isinstance(node, ast.Dict):
-        items = zip(node.keys, node.values, strict=True)
-        return {ast.literal_eval(key or node): _data_of(value) for key, value in items}
-    return ast.literal_eval(node)
