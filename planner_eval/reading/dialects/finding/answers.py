@@ -9,7 +9,7 @@ from itertools import dropwhile, islice
 from typing import Any
 
 from planner_eval.base.limits import Span
-from planner_eval.base.text import INVISIBLE, lazy_pattern, remembered
+from planner_eval.base.text import INVISIBLE, lazy_pattern
 from planner_eval.plan.model import LATER_TURN, UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.detect import may_hold_call
@@ -73,6 +73,11 @@ THOUGHT = lazy_pattern(
 )
 """A model's thoughts; one that is never closed goes on to the end."""
 
+_THOUGHT_STARTS = (
+    "<th", "<reason", "<scratch", "<seed:", "<|thought", "<|channel", "<|start_th", "<|begin_of_th", "[think",
+    "\u25c1think",
+)  # fmt: skip
+"""Of which one, in small letters, begins each thought: a look for them is cheap."""
 _THOUGHT_END = lazy_pattern(
     rf"(?:</(?:{THOUGHT_NAMES})>|{'|'.join(re.escape(end) for _, end in THOUGHT_TOKENS)})\Z", re.I
 )
@@ -83,6 +88,9 @@ TOKEN = lazy_pattern(
 )
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
+
+_TOKEN_SIGNS = ("INST]", "\x1b", "|>", "s>", "<pad>", "_turn>", "<｜")
+"""Of which one stands in each token."""
 
 _HEADING = (
     r"(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
@@ -120,7 +128,6 @@ def _find_prompted_thought_end(text: str) -> int:
     return text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT) if prompted else 0
 
 
-@remembered(20_000)
 def blank_non_answer_text(source: str) -> AnswerText:
     """What of a text is the answer itself."""
     source, notes, unclosed = blank_other_turns(source)
@@ -130,7 +137,10 @@ def blank_non_answer_text(source: str) -> AnswerText:
     if end:
         text = blank(text[:end]) + text[end:]
         notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", span=(0, end)))
-    thoughts = list(THOUGHT.finditer(text))
+    thoughtful = (tagged or "[" in text or not text.isascii()) and any(
+        map(text.lower().__contains__, _THOUGHT_STARTS)
+    )
+    thoughts = list(THOUGHT.finditer(text)) if thoughtful else []
     for match in thoughts:
         message = f"{match.end() - match.start():,} characters of reasoning were ignored"
         notes.append(Diagnostic("find.thought", message, "info", span=match.span()))
@@ -148,8 +158,10 @@ def blank_non_answer_text(source: str) -> AnswerText:
     if tagged and any(map(text.__contains__, _TURN_TOKENS)):
         text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
-        text = _keep_first_turn(text, headings(HEADING, text), notes)
-    return AnswerText(TOKEN.sub(_blank_match, text), notes, unclosed)
+        text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
+    if any(map(text.__contains__, _TOKEN_SIGNS)):
+        text = TOKEN.sub(_blank_match, text)
+    return AnswerText(text, notes, unclosed)
 
 
 _SESSION = lazy_pattern(
@@ -211,11 +223,12 @@ _TOOL_RESULT = lazy_pattern(
 )
 """What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
 
-_RESULT_SIGN = lazy_pattern(
-    r"<(?:tool_re|tool_out|function_re|observation)|```(?:tool_|output|res(?:ult|ponse))|~~~(?:tool_|output|res(?:ult|ponse))"
-    r"|Observation|OBSERVATION|Output|Result"
-)
-"""Of which one stands in each. Each branch begins with a letter, as above."""
+_RESULT_SIGNS = (
+    "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "OBSERVATION", "```tool_",
+    "~~~tool_", "```output", "```result", "```response", "~~~output", "~~~result", "~~~response", "Output",
+    "Result",
+)  # fmt: skip
+"""Of which one stands in each."""
 
 _CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|</execute>|<end_code>")
 """What ends or begins code; a label or a plain fence after none of these may be the model's own."""
@@ -235,8 +248,9 @@ def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
         spans.append(match.span())
         return blank(match.group())
 
-    text = _RESULT_TURN.sub(blank_turn, text)
-    if _RESULT_SIGN.search(text):
+    if any(start in text for start, _ in RESULT_TOKENS):
+        text = _RESULT_TURN.sub(blank_turn, text)
+    if any(map(text.__contains__, _RESULT_SIGNS)):
         text = _blank_labelled_results(text, spans)
     notes += [
         Diagnostic("find.turn", "what a tool gave was ignored", "info", span=span) for span in spans[:1]

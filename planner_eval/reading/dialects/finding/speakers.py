@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from planner_eval.base.errors import AnswerError
 from planner_eval.base.named_tuple import NamedTuple
@@ -25,7 +25,7 @@ _TOKEN_PROMPT_START = lazy_pattern(
 
 _TOKEN_HEADER = lazy_pattern(
     r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(\w++)(?:<\|end_header_id\|>)?"
-    r"|\[(INST)\]|\[/INST\]|<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<end_of_turn>|</s>"
+    r"|(\[INST\])|\[/INST\]|<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<end_of_turn>|</s>"
 )
 """Where a turn of such a prompt begins, with who speaks, or ends."""
 
@@ -57,7 +57,7 @@ _TOOL_DEFINITIONS = lazy_pattern(
 
 _ASSISTANT_ROLES = frozenset({"assistant", "model", "ai", "response"})
 
-_HEADER_TOKENS = ("<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "[INST]")
+_HEADER_TOKENS = ("<|im_start|>", "<|start_header_id|>", "<start_of_turn>")
 _TOOL_ROLES = ("tool", "ipython", "observation", "tool_response", "function")
 """Who speaks where a tool does, in chat tokens; others have the user say it between tags."""
 _TOOL_RESPONSE_START = lazy_pattern(r"\s*+<tool_response>")
@@ -83,19 +83,30 @@ class AnswerText(NamedTuple):
     unclosed: int | None = None
 
 
-def headings(header: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+def headings(header: re.Pattern[str], text: str, signs: tuple[str, ...] = ()) -> Iterator[re.Match[str]]:
     """Where turns begin in a text, but for what stands inside a value of several lines.
 
     Args:
         header: What begins a turn.
         text: The text.
+        signs: Of which one stands in each header that begins a line; other lines are not looked at.
     """
     looked = 0
     valued = "</" in text or '"""' in text or "'''" in text
-    for match in header.finditer(text):
+    lines = sorted({start for sign in signs for start in line_starts(text, sign)})
+    matches = (header.match(text, start) for start in lines)
+    for match in filter(None, matches) if signs else header.finditer(text):
         looked += valued
         if not (valued and looked < MAX_VALUE_CHECKS and is_in_multiline_value(text, match.start())):
             yield match
+
+
+def line_starts(text: str, sign: str) -> Iterator[int]:
+    """Where the lines begin in which a sign stands."""
+    position = text.find(sign)
+    while position >= 0:
+        yield text.rfind("\n", 0, position) + 1
+        position = text.find(sign, position + len(sign))
 
 
 def is_in_multiline_value(text: str, offset: int) -> bool:
@@ -151,9 +162,8 @@ def blank_other_turns(source: str) -> AnswerText:
         message = (
             "a tool answers between the assistant's turns, all of which were read; other turns were ignored"
         )
-        headers = [*_TOKEN_HEADER.finditer(source)]
-        first = _find_first_tool_result(source, headers) or 0
-        span = (first, next(header.start() for header in headers if header.start() > first))
+        first = _find_first_tool_result(source) or 0
+        span = (first, _TOKEN_HEADER.search(source, first + 1).start())  # type: ignore[union-attr]
     return AnswerText(text, [Diagnostic("find.turn", message, "info", span=span)])
 
 
@@ -174,22 +184,16 @@ class _Turn(NamedTuple):
 
 
 def _split_turns(source: str) -> Iterator[_Turn]:
-    """The turns of a text with speakers or chat tokens; none of another text.
-
-    A text that begins with the assistant is a conversation where a tool's turn stands before another of its
-    own. Without one it is an answer of a model that went on and played the user.
-    """
-    tokens = [*_TOKEN_HEADER.finditer(source)] if any(map(source.__contains__, _HEADER_TOKENS)) else []
-    speaker = "user"
-    headers: Iterable[re.Match[str]] = tokens
-    if not (tokens and (_TOKEN_PROMPT_START.match(source) or _has_preamble(source, tokens))):
+    """The turns of a text with speakers or chat tokens; none of another text."""
+    start, speaker, is_answer = 0, "user", False
+    headers = _TOKEN_HEADER.finditer(source)
+    if not (_TOKEN_PROMPT_START.match(source) or _has_preamble(source)):
         if _NAMED_PROMPT_START.match(source):
             headers = headings(_NAME_HEADER, source)
-        elif _find_first_tool_result(source, tokens) is None:
+        elif _find_first_tool_result(source) is None:
             return
         else:
             speaker = "assistant"
-    start, is_answer = 0, False
     for match in headers:
         yield _Turn(speaker, start, match.start(), is_answer)
         start = match.end()
@@ -198,9 +202,11 @@ def _split_turns(source: str) -> Iterator[_Turn]:
     yield _Turn(speaker, start, len(source), is_answer)
 
 
-def _has_preamble(source: str, headers: list[re.Match[str]]) -> bool:
+def _has_preamble(source: str) -> bool:
     """Whether words that call nothing and that no token ends stand before a prompt in chat tokens."""
-    first, *later = headers
+    if "<" not in source or not any(map(source.__contains__, _HEADER_TOKENS)):
+        return False
+    first, *later = _TOKEN_HEADER.finditer(source)
     is_prompt = first[1] in ("user", "system") and any(header[1] in _ASSISTANT_ROLES for header in later)
     return is_prompt and not may_hold_call(source[: first.start()])
 
@@ -225,10 +231,16 @@ def blank_around(source: str, span: tuple[int, int]) -> str:
     return blank(source[:start]) + source[start:end] + blank(source[end:])
 
 
-def _find_first_tool_result(source: str, headers: list[re.Match[str]]) -> int | None:
-    """The place of the first turn of a tool after which the assistant speaks; None where there is none."""
+def _find_first_tool_result(source: str) -> int | None:
+    """The place of the first turn of a tool after which the assistant speaks; None where there is none.
+
+    Such a text is a conversation also where it begins with the assistant. Without a tool's turn it is an
+    answer of a model that went on and played the user.
+    """
+    if "<" not in source or not any(map(source.__contains__, _HEADER_TOKENS)):
+        return None
     first_result = None
-    for match in headers:
+    for match in _TOKEN_HEADER.finditer(source):
         who = match[1].lower() if match[1] else ""
         if first_result is None:
             if who in _TOOL_ROLES or (who == "user" and _TOOL_RESPONSE_START.match(source, match.end())):

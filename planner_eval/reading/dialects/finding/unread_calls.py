@@ -199,11 +199,11 @@ _SHORT_CALLS = (
         r"(?m)^[ \t]*+<(?!(?:img|input|br|hr|meta|link|path|circle|rect|line|use|source|area|base)\b)"
         r"(?P<tool>[a-z]\w++)(?:\s++\w++=(?:\"[^\"\n]*+\"|'[^'\n]*+'))++\s*+/>[ \t]*+$"
     )),
-    (lazy_pattern(""), lazy_pattern(
+    (lazy_pattern("curl|GET|POST|PUT|PATCH|DELETE"), lazy_pattern(
         r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
         r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
     )),
-    (lazy_pattern(""), lazy_pattern(
+    (lazy_pattern(":= |await "), lazy_pattern(
         rf"(?::=|await)[ \t]++{_NAMED}(?:<[\w\s,.]*+>)?\([\"'\d{{]"
     )),
 )  # fmt: skip
