@@ -13,6 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
@@ -281,7 +282,7 @@ def read_grammar(
     """
     tree = _parse_by_grammar(text)
     if isinstance(tree, ParseError):
-        raise tree
+        raise copy(tree)  # who takes it may say more of it
     return follow(tree, text, defined, limits, 0, before, own_variables)
 
 
