@@ -50,11 +50,12 @@ HEADER_OF_KNOWN_ROLE = _HEADER.format(
 """Where a turn begins in tokens of a chat template; of tokens with a name in them, those of others."""
 _KNOWN_HEADER = lazy_pattern(HEADER_OF_KNOWN_ROLE)
 _TOKEN_HEADER = lazy_pattern(
-    _HEADER.format(
+    r"(?=[<\[\]])(?:"  # at most places nothing more is asked
+    + _HEADER.format(
         role=r"\w++", other="", end=r"(?:<\|(?:end_header_id|header_end)\|>|[^<\n]*+<\|end_of_role\|>)?+"
     )
     + r"|\[/INST\]|<\|(?:im_end|e[ot][mt]_id|eo[tm]|end|end_of_text|END_OF_TURN_TOKEN)\|>|<end_of_turn>|</s>"
-    r"|<turn\|>|\[e~\[|<seed:eos>|\[\|endofturn\|\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
+    r"|<turn\|>|\[e~\[|<seed:eos>|\[\|endofturn\|\]|<\uff5cend\u2581of\u2581sentence\uff5c>)"
 )
 """The same with any role, or where a turn ends."""
 HEADER_SIGNS = ("<|", "[INST]", "<start_of_turn>", "<\uff5c", "]~b]", "<seed:bos>", "[|", "[SYSTEM_PROMPT]")

@@ -36,10 +36,9 @@ _THOUGHT = compile_enclosed(
     THOUGHT_TOKENS, rf"{re.escape(_HARMONY_THOUGHT)}(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+"
 )
 _START_OR_END = lazy_pattern(
-    rf"<(?:{THOUGHT_NAMES})\s|{'|'.join(map(re.escape, THOUGHT_ENDS))}"
-    rf"|(?P<end>{'|'.join(re.escape(end) for _, end in THOUGHT_TOKENS)})",
-    re.I,
+    rf"<(?:{THOUGHT_NAMES})\s|{'|'.join(map(re.escape, (*THOUGHT_ENDS, *THOUGHT_END_TOKENS)))}", re.I
 )
+"""Each branch begins with a sign, so that a search runs over prose at the speed of a set."""
 
 
 def find_thoughts(text: str) -> list[Span]:
@@ -48,9 +47,8 @@ def find_thoughts(text: str) -> list[Span]:
     >>> find_thoughts("f(a=1)?</think>f(a=2)"), find_thoughts("f()<think>g()")
     ([(0, 15)], [(3, 13)])
     """
-    lowered = text.lower()
-    if not any(map(lowered.__contains__, (*THOUGHT_ENDS, *THOUGHT_END_TOKENS))):
-        return []
     first = _START_OR_END.search(text)
-    prompted = [(0, first.end())] if first and first["end"] else []
+    if first is None:
+        return []
+    prompted = [(0, first.end())] if first.group().lower() in THOUGHT_END_TOKENS else []
     return prompted + [match.span() for match in _THOUGHT.finditer(text, prompted[0][1] if prompted else 0)]
