@@ -157,6 +157,7 @@ RESULT_TOKENS = (
 """What begins and what ends that which a tool gave, in the tokens of chat templates."""
 _RESULT = compile_enclosed(RESULT_TOKENS)
 _TOOL_RESULT = lazy_pattern(
+    r"(?=[ \t<*OR`~])(?:"  # at most places nothing more is asked
     r"(?:(?m:^)[ \t]*+|(?<=</tool_call>)|(?<=</function_calls>))"
     r"<(?P<tag>tool_response|tool_results?|tool_outputs?|function_results?|function_response|observation)>"
     r"(?s:.*?)(?:</(?P=tag)>|\Z)"
@@ -166,7 +167,7 @@ _TOOL_RESULT = lazy_pattern(
     r"(?s:.*?)(?:\n[ \t]*+(?P=fence)|\Z)"
     r"|(?m:^)[ \t]*+\**+(?P<label>Observations?|OBSERVATION)\**+[ \t]*+[:\uff1a]"
     r"(?:[^\n]++|\n(?![ \t]*+(?:\**+(?:Thoughts?|Code|Question|Final Answer)\**+[ \t]*+[:\uff1a]|```|~~~"
-    r"|<(?:\w{1,20}_)?(?:code|calls?)>)))*+"
+    r"|<(?:\w{1,20}_)?(?:code|calls?)>)))*+)"
 )
 """What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
 
