@@ -31,7 +31,14 @@ from planner_eval.reading.dialects.round_trip import ConvertedText, write_lossy
 from planner_eval.reading.files.fields import PLAN_FIELDS, Role, is_table, table_rows
 from planner_eval.reading.files.files import PlanFile, read_data, read_path
 from planner_eval.reading.files.items import split_json_value
-from planner_eval.reading.files.record import DEFAULT_STORE, GOLD_COMPANION_FIELDS, Record, Store, read_plan
+from planner_eval.reading.files.record import (
+    DEFAULT_STORE,
+    GOLD_COMPANION_FIELDS,
+    Record,
+    Store,
+    read_answer,
+    read_plan,
+)
 from planner_eval.reading.files.shapes import shape_of
 from planner_eval.reading.files.trials import format_ids_repeated_beyond_trials
 
@@ -221,7 +228,7 @@ use pe.parse(Path('gold.json'))
     if isinstance(source, str):
         refuse_file_name(source)
     elif isinstance(source, (Record, PlanFile, os.PathLike)) or is_table(source):
-        read_one, source = read_plan, only_record(source)
+        read_one, source = read_answer, only_record(source)
     try:
         plan: Plan = read_one(
             source, dialect=dialect, limits=limits, repair=repair, tools=types, infer=guess, compute=compute,

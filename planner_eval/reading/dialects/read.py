@@ -35,7 +35,7 @@ from planner_eval.reading.dialects.conversations.answers import resolve_repeated
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
 from planner_eval.reading.dialects.conversations.printed import read_printed
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan, TurnChoice, check_turn
-from planner_eval.reading.dialects.finding.edited_text import TextView, remove_call_spans
+from planner_eval.reading.dialects.finding.edited_text import TextView, drop_chat_tokens, remove_call_spans
 from planner_eval.reading.dialects.finding.whole_texts import (
     read_plain_text,
     read_whole_text,
@@ -183,7 +183,7 @@ def _normalize_calls(
     """The calls without chat tokens in names, their values typed and their results checked."""
     odd = [call for call in raw.calls if call.has_result or "<|" in call.name]  # few: asked of each text once
     if odd and any("<|" in call.name for call in odd):
-        raw = _drop_chat_tokens(raw)
+        raw = drop_chat_tokens(raw)
     dialect = None if name is None else dialects.get(name)
     if dialect and dialect.check is not None:
         raw = dialect.check(raw)
@@ -301,6 +301,10 @@ def _read(
             source = _keep_turn(source, turn)
         if dialect is not None:
             raw = _read_named_dialect(dialects.get(dialect), source, limits, repair=repair, located=located)
+            if not raw.calls:
+                from planner_eval.reading.dialects.finding.find import refuse_cut
+
+                refuse_cut(source, limits)
             return RecognisedPlan(dialect, raw)
         from planner_eval.reading.dialects.finding.find import find_plan
 
@@ -367,7 +371,7 @@ def _keep_turn(source: str, turn: TurnChoice) -> str:
     from planner_eval.reading.dialects.finding.speakers import assistant_turns, blank_around
 
     turns = assistant_turns(source)
-    return blank_around(source, *select_turns(turns, turn)) if turns else source
+    return blank_around(source, select_turns(turns, turn)) if turns else source
 
 
 def _is_prose(text: str, dialect: str, limits: Limits) -> bool:
@@ -389,47 +393,25 @@ def _read_named_dialect(
     read = dialect.read
     if located and dialect.read_data is not None and len(source) <= LARK_CHARS:
         read = dialect.reference or read  # the fast reader of data keeps no places
-    answer_text, notes, _ = blank_other_turns(source)
+    answer = blank_other_turns(source)
+    refusal: ParseError | None = None
     try:
-        if notes:
-            settled_raw = _read_after_prompt(source, lambda text: read(text, limits))
-            if settled_raw is not None:
-                return settled_raw._replace(notes=(*settled_raw.notes, *notes))
-        raw = read(answer_text, limits)
+        raw = read(answer.text, limits)
     except LimitError:
         raise
     except ParseError as error:
-        first = strip_traceback(error)
+        refusal = strip_traceback(error)
     else:
-        return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
+        if not answer.notes:
+            return raw
     from planner_eval.reading.dialects.finding.find import find_in_dialect
 
     raw_blocks = find_in_dialect(dialect, source, limits, repair=repair)
-    if raw_blocks is None:
-        raise first
-    return raw_blocks
-
-
-def _read_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan | None:
-    """The calls of a text that begins with its prompt, where a value of them holds a token of it."""
-    from planner_eval.reading.dialects.finding.embedded_tokens import read_embedded_tags, tags
-    from planner_eval.reading.dialects.finding.speakers import blank_other_turns
-
-    settled_text = read_embedded_tags(
-        source, tags(source), lambda text: RecognisedPlan("", read(blank_other_turns(text).text))
-    )
-    return None if settled_text is None else settled_text.plan.raw
-
-
-def _drop_chat_tokens(raw: RawPlan) -> RawPlan:
-    """The calls without the chat tokens that a server left in tools' names: ``f<|channel|>commentary``."""
-    notes = [
-        Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
-        for i, call in enumerate(raw.calls)
-        if "<|" in call.name.lstrip("<|")
-    ]
-    calls = (replace(c, name=c.name.partition("<|")[0] or c.name) for c in raw.calls)
-    return raw._replace(calls=tuple(calls), notes=(*raw.notes, *notes))
+    if raw_blocks is not None:
+        return raw_blocks
+    if refusal is not None:
+        raise refusal
+    return raw._replace(notes=(*raw.notes, *answer.notes))
 
 
 def _read_data(

@@ -416,7 +416,7 @@ def is_call(item: Any) -> bool:
     name = find_name_key(item)
     for key in ARGUMENT_KEYS if name is not None else ():
         if key in item and key != name and _holds_arguments(item[key]):
-            return not is_tool_definition(item)
+            return not is_tool_definition(item) and item.get("type") != "GENERATION"  # of Langfuse
     if _user_forms and _is_user_form(item):
         return True
     if name is None:

@@ -18,8 +18,8 @@ _PRINTED_OBJECT = lazy_pattern(
     r"|Traceback(?= \(most recent call last\):))[( ]"
 )
 """How a text begins that is an object of a client as Python prints it, or an error's traceback."""
-_REQUESTS = lazy_pattern(r"(?m)^-++ ToolCallRequestEvent \([^()\n]*+\) -++\n(\[FunctionCall\(id=.*\])$")
-"""The lists of calls in what AutoGen's console prints."""
+_REQUESTS = lazy_pattern(r"(?m)^-++ \w++(?: \([^()\n]*+\))?+ -++\n(\[FunctionCall\(id=.*\])$")
+"""The lists of calls in what AutoGen's console prints, under the event's name or the speaker's."""
 _ENUM_MEMBER = lazy_pattern(r"<\w+\.\w+: ('[^'\n]*'|\d+)>")
 
 
@@ -39,7 +39,7 @@ def read_printed(text: str) -> Any:
     """
     match = _PRINTED_OBJECT.match(text)
     if match is None:
-        requests = _REQUESTS.findall(text) if "ToolCallRequestEvent" in text else []
+        requests = _REQUESTS.findall(text) if "-\n[FunctionCall(id=" in text else []
         calls = [call for request in requests for call in read_printed(request)]
         return {"role": "assistant", "tool_calls": calls} if calls else None
     name = match[1]

@@ -40,6 +40,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     texts_of,
 )
 from planner_eval.reading.dialects.conversations.spans import decode_json, messages_of, refuse_several_runs
+from planner_eval.reading.dialects.conversations.streams import drop_metadata
 from planner_eval.reading.dialects.conversations.vendors import take_event, wrong_shape_error
 from planner_eval.reading.dialects.conversations.wrappers import find_take_function, may_be_conversation
 from planner_eval.reading.dialects.detect import detect_data, may_hold_call
@@ -126,7 +127,7 @@ def read_conversation(data: Any) -> Conversation | None:
     """
     if not may_be_conversation(data):
         return None
-    items = join_answer_pieces(data) if isinstance(data, list) else [data]
+    items = join_answer_pieces([*map(drop_metadata, data)]) if isinstance(data, list) else [data]
     if not any(find_take_function(item) is not None or _item_state(item) is not None for item in items):
         messages = messages_of(items)
         if messages is None:
@@ -154,7 +155,7 @@ class TurnCollector:
     def all(self, items: list[Any]) -> None:
         """Take the messages, items or answers of a list."""
         last: Any = None
-        for item in items:
+        for item in map(drop_metadata, items):
             if not isinstance(item, dict):
                 raise wrong_shape_error(item, "a message: an object with a role and content")
             piece = (item.get("type"), item.get("id"))

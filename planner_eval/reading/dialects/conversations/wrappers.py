@@ -25,6 +25,7 @@ from planner_eval.reading.dialects.conversations.messages import (
 from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS
 from planner_eval.reading.dialects.conversations.streams import (
     BEDROCK_EVENTS,
+    drop_metadata,
     is_event,
 )
 from planner_eval.reading.dialects.conversations.vendors import (
@@ -300,6 +301,7 @@ KINDS = tuple(
             ("error", "an API's error, alone or in a line of a batch", _is_error, take_error),
             ("status_code", "OpenAI Batch: `status_code` and `body`", int, take_batch),
             ("response", "a line of OpenAI's or Gemini's batches", _holds_message("response")),
+            ("output", "Langfuse: an observation of a model", _holds_message("output")),
             ("modelOutput", "a line of a batch of Bedrock's", _holds_message("modelOutput")),
             (
                 "result",
@@ -310,6 +312,7 @@ KINDS = tuple(
             ("messages", "a conversation; LangGraph's state", list),
             ("conversations", "ShareGPT: a conversation", list),
             ("conversation", "a conversation", list),
+            ("stream", "a conversation that was streamed", list),
             ("contents", "Gemini: a conversation", list),
             (
                 "message",
@@ -363,7 +366,7 @@ def may_be_conversation(data: Any) -> bool:
     (False, True)
     """
     signed = False
-    for item in data if isinstance(data, list) else (data,):
+    for item in map(drop_metadata, data) if isinstance(data, list) else (data,):
         if not isinstance(item, dict):
             return False
         signed = signed or not _CONVERSATION_KEYS.isdisjoint(item) or _is_update(item)

@@ -14,13 +14,23 @@ from planner_eval.plan.model import LATER_TURN, UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.finding.edited_text import extent
-from planner_eval.reading.dialects.finding.segments import CALL_LIKE, blank
+from planner_eval.reading.dialects.finding.segments import CALL_LIKE, blank, blank_matches, blank_spans
 from planner_eval.reading.dialects.finding.speakers import (
+    ASSISTANT_ROLES,
+    CHAT_TOKEN,
+    HEADER_OF_KNOWN_ROLE,
+    HEADER_SIGNS,
     MAX_VALUE_CHECKS,
     AnswerText,
     blank_other_turns,
     headings,
     is_in_multiline_value,
+    speaker_of,
+)
+from planner_eval.reading.dialects.finding.thought_tokens import (
+    THOUGHT_END_TOKENS,
+    compile_enclosed,
+    find_thoughts,
 )
 
 _MAX_BROKEN_OBSERVATIONS = 5
@@ -39,71 +49,38 @@ def blank_observations(text: str) -> str:
     if "Observation" not in text:
         return text
     acted = text.find("ction")
-    pieces, position, broken = [], 0, 0
+    spans: list[Span] = []
+    broken = 0
     for match in _OBSERVATION_LINE.finditer(text, acted) if acted >= 0 else ():
-        if match.start() < position:
+        if spans and match.start() < spans[-1][1]:
             continue
         end = text.find("\n", match.end())
         if text.startswith(("{", "["), match.end()) and broken < _MAX_BROKEN_OBSERVATIONS:
             piece = extent(text, match.end())
             broken += not piece.closed
             end = piece.end if piece.closed else end
-        end = len(text) if end < 0 else end
-        pieces += [text[position : match.start()], blank(text[match.start() : end])]
-        position = end
-    return "".join([*pieces, text[position:]])
+        spans.append((match.start(), len(text) if end < 0 else end))
+    return blank_spans(text, spans)
 
 
 # ----------------------------------------------------------------------
-THOUGHT_NAMES = "think|thinking|thought|reasoning|scratchpad|seed:think"
-THOUGHT_TOKENS = (
-    ("<|thought_start|>", "<|thought_end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"), ("<|channel>thought", "<channel|>"),
-    ("[THINK]", "[/THINK]"), ("\u25c1think\u25b7", "\u25c1/think\u25b7"),
-)  # fmt: skip
-"""What begins and what ends a thought, in models' own tokens."""
-THOUGHT = lazy_pattern(
-    rf"<({THOUGHT_NAMES})>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)|"
-    + "".join(
-        rf"{re.escape(start)}(?:[^\{end[0]}]++|(?!{re.escape(end)})\{end[0]})*+(?:{re.escape(end)}|\Z)|"
-        for start, end in THOUGHT_TOKENS
-    )
-    + r"<\|channel\|>analysis<\|message\|>(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+",
-    re.I,
-)
-"""A model's thoughts; one that is never closed goes on to the end."""
-
-_THOUGHT_STARTS = (
-    "<th", "<reason", "<scratch", "<seed:", "<|thought", "<|channel", "<|start_th", "<|begin_of_th", "[think",
-    "\u25c1think",
-)  # fmt: skip
-"""Of which one, in small letters, begins each thought: a look for them is cheap."""
-_THOUGHT_END = lazy_pattern(
-    rf"(?:</(?:{THOUGHT_NAMES})>|{'|'.join(re.escape(end) for _, end in THOUGHT_TOKENS)})\Z", re.I
-)
-TOKEN = lazy_pattern(
-    r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
-    r"start_header_id|end_header_id|end|assistant)\|>"
-    r"|<(?<![\w'\"]<)/?s>(?![\w'\"])|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
-)
+TOKEN = lazy_pattern(rf"{CHAT_TOKEN}|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<(?<![\w'\"]<)/?s>(?![\w'\"])")
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
 
-_TOKEN_SIGNS = ("INST]", "\x1b", "|>", "s>", "<pad>", "_turn>", "<｜")
+_TOKEN_SIGNS = ("<", "\x1b", "T]", "S]", "~", "|]")
 """Of which one stands in each token."""
 
 _HEADING = (
     r"(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
-    r"|(?:Human|User|USER)\s*+:\s)"
+    r"|(?:\*\*|\[)?+(?:Human|User|USER|user(?=\]))(?:\*\*|\])?+\s*+:(?:\*\*)?+\s)"
 )
 HEADING = lazy_pattern(_HEADING)
 """Where another turn begins in a text without chat tokens, in which a look for them is five times as dear."""
 
 TURN = lazy_pattern(
-    r"(?=[ \t#<uastHU])"  # at most places nothing more is asked
-    rf"(?:{_HEADING}"
-    r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:system|user|assistant|tool|ipython|model)\b"
-    r"|(?<![\w|])(?:user|assistant|system|tool)<\|end_header_id\|>)"
+    r"(?=[ \t#*<\[\]uastHU])"  # at most places nothing more is asked
+    rf"(?:{_HEADING}|{HEADER_OF_KNOWN_ROLE}|(?<![\w|])(?P<headless>user|assistant|system|tool)<\|end_header_id\|>)"
 )
 """Where another turn begins; at the very start of a text it is the header of the first."""
 
@@ -112,55 +89,33 @@ _END_BEFORE_HEADING = lazy_pattern(
 )
 """A token that ends an answer where another turn's heading follows: what follows is on a line of its own."""
 
-_TURN_TOKENS = ("<|im_start|>", "_header_id|>", "<start_of_turn>")
-_HEADING_STARTS = ("###", "Human", "User", "USER")
-"""What stands wherever these find something: a look for it is cheap."""
-
-
-def cut_thoughts(text: str) -> str:
-    """A text without its thoughts."""
-    return THOUGHT.sub("", text[_find_prompted_thought_end(text) :])
-
-
-def _find_prompted_thought_end(text: str) -> int:
-    """Where the thought ends that the prompt opened; 0 where it opened none."""
-    prompted = _CLOSED_THOUGHT in text and "<think>" not in text
-    return text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT) if prompted else 0
+_HEADING_STARTS = ("###", "Human", "User", "USER", "[user")
+"""What stands wherever a heading does: a look for it is cheap."""
 
 
 def blank_non_answer_text(source: str) -> AnswerText:
     """What of a text is the answer itself."""
     source, notes, unclosed = blank_other_turns(source)
     text = _blank_invisible(_remove_latex_box(source))
-    tagged = "<" in text
-    end = _find_prompted_thought_end(text)
-    if end:
-        text = blank(text[:end]) + text[end:]
-        notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", span=(0, end)))
-    thoughtful = (tagged or "[" in text or not text.isascii()) and any(
-        map(text.lower().__contains__, _THOUGHT_STARTS)
-    )
-    thoughts = list(THOUGHT.finditer(text)) if thoughtful else []
-    for match in thoughts:
-        message = f"{match.end() - match.start():,} characters of reasoning were ignored"
-        notes.append(Diagnostic("find.thought", message, "info", span=match.span()))
-        if match.end() == len(text) and not _THOUGHT_END.search(match.group()):
-            unclosed = match.start()
-    if thoughts:
-        text = THOUGHT.sub(_blank_match, text)
-    if tagged or "```" in text or "~~~" in text or "[TOOL_RESULTS]" in text:
-        text = _blank_tool_results(text, notes)
+    thoughts = find_thoughts(text)
+    for start, end in thoughts:
+        message = f"{end - start:,} characters of reasoning were ignored"
+        notes.append(Diagnostic("find.thought", message, "info", span=(start, end)))
+        if end == len(text) and not text.lower().endswith(THOUGHT_END_TOKENS):
+            unclosed = start
+    text = blank_spans(text, thoughts)
+    text = _blank_tool_results(text, notes)
     if ">>> " in text:
         text = _blank_sessions(text, notes)
     headed = any(map(text.__contains__, _HEADING_STARTS))
     if headed and "|>" in text:
         text = _END_BEFORE_HEADING.sub(lambda m: " " * (len(m.group()) - 1) + "\n", text)
-    if tagged and any(map(text.__contains__, _TURN_TOKENS)):
+    if any(map(text.__contains__, HEADER_SIGNS)):
         text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
         text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
     if any(map(text.__contains__, _TOKEN_SIGNS)):
-        text = TOKEN.sub(_blank_match, text)
+        text = blank_matches(TOKEN, text)
     return AnswerText(text, notes, unclosed)
 
 
@@ -197,19 +152,12 @@ def _blank_sessions(text: str, notes: list[Diagnostic]) -> str:
 
 RESULT_TOKENS = (
     ("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"), ("<|START_TOOL_RESULT|>", "<|END_TOOL_RESULT|>"),
-    ("<|start|>functions.", "<|end|>"), ("<|im_system|>tool<|im_middle|>", "<|im_end|>"),
-    ("<|start_of_role|>tool", "<|end_of_text|>"), ("<|tool_response|>", "<|end|>"), ("<|tool|>", "<|end|>"),
-    ("<|im_start|>environment", "<|im_end|>"), ("]~b]tool", "[e~["), ("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
-    ("<|observation|>", "<|assistant|>"),
+    ("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
 )  # fmt: skip
-"""What begins and what ends the turn of a tool, in the tokens of chat templates."""
-_RESULT_TURN = lazy_pattern(
-    "|".join(
-        rf"{re.escape(start)}(?:[^\{end[0]}]++|(?!{re.escape(end)})\{end[0]})*+(?:{re.escape(end)}|\Z)"
-        for start, end in RESULT_TOKENS
-    )
-)
+"""What begins and what ends that which a tool gave, in the tokens of chat templates."""
+_RESULT = compile_enclosed(RESULT_TOKENS)
 _TOOL_RESULT = lazy_pattern(
+    r"(?=[ \t<*OR`~])(?:"  # at most places nothing more is asked
     r"(?:(?m:^)[ \t]*+|(?<=</tool_call>)|(?<=</function_calls>))"
     r"<(?P<tag>tool_response|tool_results?|tool_outputs?|function_results?|function_response|observation)>"
     r"(?s:.*?)(?:</(?P=tag)>|\Z)"
@@ -219,14 +167,13 @@ _TOOL_RESULT = lazy_pattern(
     r"(?s:.*?)(?:\n[ \t]*+(?P=fence)|\Z)"
     r"|(?m:^)[ \t]*+\**+(?P<label>Observations?|OBSERVATION)\**+[ \t]*+[:\uff1a]"
     r"(?:[^\n]++|\n(?![ \t]*+(?:\**+(?:Thoughts?|Code|Question|Final Answer)\**+[ \t]*+[:\uff1a]|```|~~~"
-    r"|<(?:\w{1,20}_)?(?:code|calls?)>)))*+"
+    r"|<(?:\w{1,20}_)?(?:code|calls?)>)))*+)"
 )
 """What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
 
 _RESULT_SIGNS = (
-    "<tool_re", "<tool_out", "<function_re", "<observation", "Observation", "OBSERVATION", "```tool_",
-    "~~~tool_", "```output", "```result", "```response", "~~~output", "~~~result", "~~~response", "Output",
-    "Result",
+    "bservation", "OBSERVATION", "Output", "Result", "<tool_", "<function_re", "```tool_", "```output",
+    "```re", "~~~",
 )  # fmt: skip
 """Of which one stands in each."""
 
@@ -249,7 +196,7 @@ def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
         return blank(match.group())
 
     if any(start in text for start, _ in RESULT_TOKENS):
-        text = _RESULT_TURN.sub(blank_turn, text)
+        text = _RESULT.sub(blank_turn, text)
     if any(map(text.__contains__, _RESULT_SIGNS)):
         text = _blank_labelled_results(text, spans)
     notes += [
@@ -280,15 +227,11 @@ def _blank_labelled_results(text: str, spans: list[Span]) -> str:
     return _TOOL_RESULT.sub(blank_result, text)
 
 
-def _blank_match(match: re.Match[str]) -> str:
-    return blank(match.group())
-
-
 def _blank_invisible(text: str) -> str:
     """The text with blanks for what has no width at the start of a line: nobody sees it there."""
     if text.isascii() or not any(map(text.__contains__, INVISIBLE)):
         return text
-    return _INVISIBLE_START.sub(lambda m: " " * len(m.group()), text)
+    return blank_matches(_INVISIBLE_START, text)
 
 
 def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Diagnostic]) -> str:
@@ -297,39 +240,39 @@ def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Di
     if not turns:
         return text
     text_start = _find_answer_start(text)
-    later = dropwhile(
-        lambda m: m.start() <= text_start or not TOKEN.sub("", text[: m.start()]).strip(), turns
+    later = dropwhile(lambda m: m.start() <= text_start, turns)
+    last = max(
+        (m.start() for m in (*_ASSISTANT_HEADING.finditer(text), *filter(_is_assistant, turns))), default=-1
     )
-    last = max((m.start() for m in _ASSISTANT_HEADER.finditer(text)), default=-1)
     turn = next((m for m in later if may_hold_call(text[: m.start()]) or not _is_own(text, m, last)), None)
     if turn is not None:
-        header, span = repr(turn.group().strip()[:30]), (turn.start(), len(text))
+        header = repr(turn.group().strip()[:30] or f"<|start|>{turn['channel']}")
+        span = turn.start(), len(text)
         notes.append(Diagnostic("find.turn", f"{LATER_TURN} {header} was ignored", "info", span=span))
         if may_hold_call(text[turn.end() :]) and not may_hold_call(text[: turn.start()]):
-            message = (
-                f"after {header}, which was ignored, stands what {UNREAD_CALL}: a prompt has to be cut off"
-            )
+            message = f"after {header}, which was ignored, stands what {UNREAD_CALL}: save the answer alone"
             notes.append(Diagnostic("find.unread", message, "warning", span=span))
         text = text[: turn.start()]
         turns = turns[: turns.index(turn)]
-    pieces, offset = [], 0
-    for match in turns:
-        if match.group()[0] in "<ua":
-            pieces += [text[offset : match.start()], blank(match.group())]
-            offset = match.end()
-    return "".join([*pieces, text[offset:]])
+    return blank_spans(text, [match.span() for match in turns if match.lastgroup])
 
 
 def _is_own(text: str, header: re.Match[str], last: int) -> bool:
     """Whether the assistant goes on after a header: its own, or a line of its words after its last header."""
-    if _ASSISTANT_HEADER.match(text, header.start()):
-        return True
-    return header.group().lstrip()[0] not in "<#ua" and last < header.end()
+    if header.lastgroup:
+        return _is_assistant(header)
+    is_line = header.group().lstrip()[0] != "#" and last < header.end()
+    return is_line or _ASSISTANT_HEADING.match(text, header.start()) is not None
 
 
-_ASSISTANT_HEADER = lazy_pattern(
-    r"(?m)^[ \t]*+(?:###\s*+)?+(?:Assistant|ASSISTANT|AI|Response|Bot)\b\s*+:|assistant<\|end_header_id\|>"
-    r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:assistant|model)\b"
+def _is_assistant(header: re.Match[str]) -> bool:
+    """Whether a header in chat tokens is the assistant's."""
+    return header.lastgroup is not None and speaker_of(header) in ASSISTANT_ROLES
+
+
+_ASSISTANT_HEADING = lazy_pattern(
+    r"(?m)^[ \t]*+(?:###\s*+|\*\*|\[)?+(?:Assistant|ASSISTANT|AI|Response|Bot|assistant(?=\]))"
+    r"(?:\*\*|\])?+\s*+:"
 )
 
 
@@ -364,14 +307,11 @@ def _remove_latex_box(text: str) -> str:
 
 # ----------------------------------------------------------------------
 # What an answer says itself: without thoughts and chat tokens, and whether that is a plan of no calls.
-_CLOSED_THOUGHT = "</think>"
 _JSON_ANSWER = lazy_pattern(r"\s*+(?:```\w*+)?\s*+([\[{].*[\]}])\s*+(?:```)?\s*+", re.S)
 
 
 def blank_thoughts_and_tokens(text: str) -> str:
     r"""A text without thoughts and chat tokens; places stay.
-
-    A thought that the prompt began, as chat templates do, ends at the first ``</think>``.
 
     Args:
         text: The text.
@@ -382,9 +322,7 @@ def blank_thoughts_and_tokens(text: str) -> str:
     ... )
     (['f()'], ['g()'])
     """
-    end = _find_prompted_thought_end(text)
-    text = blank(text[:end]) + text[end:]
-    return TOKEN.sub(_blank_match, THOUGHT.sub(_blank_match, text))
+    return blank_matches(TOKEN, blank_spans(text, find_thoughts(text)))
 
 
 def is_empty_call_list(source: Any) -> bool:

@@ -281,3 +281,14 @@ def extent(text: str, start: int) -> Extent:
         elif kind == "quote" and waiting:
             break
     return Extent(len(text), False)
+
+
+def drop_chat_tokens(raw: RawPlan) -> RawPlan:
+    """The calls without the chat tokens that a server left in tools' names: ``f<|channel|>commentary``."""
+    notes = [
+        Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
+        for i, call in enumerate(raw.calls)
+        if "<|" in call.name.lstrip("<|")
+    ]
+    calls = (replace(c, name=c.name.partition("<|")[0] or c.name) for c in raw.calls)
+    return raw._replace(calls=tuple(calls), notes=(*raw.notes, *notes))

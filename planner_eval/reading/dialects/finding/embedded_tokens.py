@@ -17,22 +17,26 @@ from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, remembered
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
-from planner_eval.reading.dialects.detect import find_opening_tokens, words_of_tokens
+from planner_eval.reading.dialects.detect import find_opening_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
-from planner_eval.reading.dialects.finding.answers import RESULT_TOKENS, THOUGHT_NAMES, THOUGHT_TOKENS
-from planner_eval.reading.dialects.finding.speakers import line_starts
+from planner_eval.reading.dialects.finding.answers import RESULT_TOKENS
+from planner_eval.reading.dialects.finding.speakers import CHAT_TOKEN
+from planner_eval.reading.dialects.finding.thought_tokens import THOUGHT_ENDS, THOUGHT_TOKENS
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
 # Which tags and tokens of a text may stand inside values of its calls: a guess that reading has to prove.
 _THOUGHT_OR_CHAT_TOKEN = lazy_pattern(
-    rf"</?(?i:{THOUGHT_NAMES})>"
-    r"|<\|channel\|>analysis<\|message\|>|<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|"
-    r"end_of_text|start_header_id|end_header_id|end)\|>|</?s>|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>"
-    r"|\[/?INST\]|\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>|"
-    + "|".join(f"(?i:{re.escape(token)})" for pair in (*THOUGHT_TOKENS, *RESULT_TOKENS) for token in pair)
+    "|".join(
+        f"{re.escape(token[0])}(?i:{re.escape(token[1:])})"
+        for pair in (*THOUGHT_TOKENS, *RESULT_TOKENS)
+        for token in pair
+    )
+    + r"|<\|channel\|>analysis<\|message\|>|<\|start\|>(?!assistant)|<\|tool(?:_response)?+\|>"
+    + rf"|{CHAT_TOKEN}|</?s>|\x1b\[[\d;]*+m"
 )
-"""A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""
+"""A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values. Each branch
+begins with a sign, so that a search runs over prose at the speed of a set."""
 _TAG_OR_FENCE_START = lazy_pattern(r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+|```++|~~~++")
 """What stands around calls: the begin of a tag, which is blanked, too, and a fence; references are none."""
 _TURN_HEADER = lazy_pattern(
@@ -40,9 +44,6 @@ _TURN_HEADER = lazy_pattern(
     rf"|(?:System|User|USER|Human|Assistant|ASSISTANT|AI|Tool)(?=\s*+:\s)|[{INVISIBLE}])"
 )
 """What begins another turn at a line's start, or is not seen there; values may have several lines."""
-_THOUGHT_OPENING = lazy_pattern(
-    r"<(?i:(think|thinking|thought|reasoning|scratchpad))>|(<\|)thought_start|(\[)(?i:THINK)|<\|channel"
-)
 _ESCAPED_CHARACTER = lazy_pattern(r"\\.")
 _APOSTROPHE = lazy_pattern(r"(?:\w\w|\bI)'(?=\w)")
 _WORD = lazy_pattern(r"\S++")
@@ -50,9 +51,6 @@ _UNQUOTED_VALUE_LINE = lazy_pattern(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\
 """How a line begins on which a value without quotes may stand."""
 _UNQUOTED_VALUE_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
 _TRIPLE_QUOTES = ('"""', "'''")
-_BRACKET_TOKEN = lazy_pattern(r"\[/?[TtI]")
-_TAG_STARTS = ("<", "\u25c1", "\x1b", "```", "~~~")
-"""What all begin with that are looked for, but for tokens that are words, or in brackets."""
 
 
 class Tag(NamedTuple):
@@ -75,14 +73,10 @@ class _UnquotedValueFrames(NamedTuple):
     Args:
         between: What opens a value between tags, with what may close it.
         quotes: Tokens that stand for quotes, each with the token before a call that has such.
-        signs: What a text has in which the line of a value does not tell that it is one.
-        plain: Those of them without an angle bracket.
     """
 
     between: dict[str, tuple[str, ...]]
     quotes: tuple[tuple[str, str], ...]
-    signs: tuple[str, ...]
-    plain: tuple[str, ...]
 
 
 @cache
@@ -95,8 +89,7 @@ def _frames(_own: tuple[Wrapper, ...]) -> _UnquotedValueFrames:
                 opening, closing = row.call[0].split()[-1], row.call[1].split()[0]
             between[opening] = (*between.get(opening, ()), closing)
     quotes = tuple([(row.quote, row.open[0]) for row in table().values() if row.quote and row.open])
-    signs = (*between, *(quote for quote, _ in quotes), *_TRIPLE_QUOTES, "(#")
-    return _UnquotedValueFrames(between, quotes, signs, tuple(sign for sign in signs if "<" not in sign))
+    return _UnquotedValueFrames(between, quotes)
 
 
 def tags(text: str) -> list[list[Tag]]:
@@ -112,45 +105,8 @@ def tags(text: str) -> list[list[Tag]]:
 
 @remembered(20_000)
 def _tags(text: str, _own: tuple[Wrapper, ...]) -> list[list[Tag]]:
-    all_tags = _find_tags(text) if _may_hold_tags(text) else []
+    all_tags = _find_tags(text)
     return list(_group_tags(text, all_tags)) if all_tags else []
-
-
-def _may_hold_tags(text: str) -> bool:
-    """Whether anything may be found: a look at the lines is much cheaper than one at all tokens."""
-    frames = _frames(custom_rows())
-    if any(map(text.__contains__, frames.signs if "<" in text else frames.plain)):
-        return True
-    begins = [begin for begin in _TAG_STARTS if begin in text] + words_of_tokens(text)
-    if "[" in text and _BRACKET_TOKEN.search(text):
-        begins.append("[")
-    if not begins:
-        return False
-    if "`" in text and begins != ["```"] and text.count("`") != 3 * text.count("```"):
-        return True
-    plain = any(map(text.__contains__, _UNQUOTED_VALUE_KEYS))
-    for start in {start for begin in begins for start in line_starts(text, begin)}:
-        line = text[start : line_end(text, start)]
-        if (plain or '"' in line or "'" in line) and _line_may_hold_tags(line, begins, plain=plain):
-            return True  # of lines without quotes few hold a value
-    return False
-
-
-def _line_may_hold_tags(line: str, begins: list[str], *, plain: bool) -> bool:
-    start = max(map(line.rfind, begins))
-    if start <= 0:
-        return False
-    line = _remove_escapes(line)
-    start = max(map(line.rfind, begins))
-    if _count_single_quotes(line[:start]) or (plain and (":" in line[:start] or line[0] in " \t")):
-        return True
-    if '"' not in line[:start]:
-        return False
-    pieces = line.split('"')
-    if len(pieces) % 2 == 0:
-        return True
-    quoted = '"'.join(pieces[1::2])
-    return any(map(quoted.__contains__, begins))
 
 
 def _remove_escapes(text: str) -> str:
@@ -168,7 +124,7 @@ def _find_tags(text: str) -> list[Tag]:
     asides = [
         Tag((match.span(),), aside=True, framed=True) for match in _THOUGHT_OR_CHAT_TOKEN.finditer(text)
     ]
-    frames = [*find_opening_tokens(text)]
+    frames = list(find_opening_tokens(text))
     if frames or any(map(text.__contains__, _TRIPLE_QUOTES)):
         frames += _TURN_HEADER.finditer(text)
     candidates = asides + [Tag(_find_word_spans(text, match), aside=False, framed=True) for match in frames]
@@ -209,7 +165,7 @@ def _group_tags(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
         start, end = tag.spans[0][0], tag.spans[-1][1]
         if start < ends:
             continue
-        closing = _closing_tag(text, tag) if tag.aside else None
+        closing = THOUGHT_ENDS.get(text[start:end].lower()) if tag.aside else None
         close = -1
         if closing is not None and closing not in nowhere:
             folded = folded or text.lower()
@@ -225,16 +181,6 @@ def _group_tags(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
             yield [opened.pop(start), tag] if start in opened else [tag]
     for tag in opened.values():
         yield [tag]
-
-
-def _closing_tag(text: str, tag: Tag) -> str | None:
-    """What closes a thought that a tag opens; None where it opens none."""
-    match = _THOUGHT_OPENING.match(text, *tag.spans[0])
-    if match is None:
-        return None
-    if match[1]:
-        return f"</{match[1].lower()}>"
-    return "<|thought_end|>" if match[2] else "[/think]" if match[3] else "<|end|>"
 
 
 class _TagContext:

@@ -25,7 +25,7 @@ from planner_eval.reading.dialects.conversations.spans import QUOTED_SPAN_KEYS, 
 from planner_eval.reading.dialects.conversations.turns import ProseReader
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
-from planner_eval.reading.dialects.finding.answers import blank_non_answer_text, cut_thoughts
+from planner_eval.reading.dialects.finding.answers import blank_non_answer_text
 from planner_eval.reading.dialects.finding.blocks import BlockReader
 from planner_eval.reading.dialects.finding.cut_texts import (
     CutError,
@@ -53,6 +53,7 @@ from planner_eval.reading.dialects.finding.segments import (
     split_blocks,
 )
 from planner_eval.reading.dialects.finding.speakers import assistant_turns
+from planner_eval.reading.dialects.finding.thought_tokens import find_thoughts
 from planner_eval.reading.dialects.finding.unread_calls import (
     ALTERNATIVE_SEPARATOR,
     find_unread_assignment,
@@ -126,6 +127,16 @@ def _refusal(error: ParseError, reader: BlockReader) -> ParseError:
     return refusal
 
 
+def refuse_cut(source: str, limits: Limits) -> None:
+    """Refuse a text in which a named notation finds no call, and that is cut off, whatever its notation."""
+    try:
+        find_plan(source, limits)
+    except CutError:
+        raise
+    except ParseError:
+        pass
+
+
 _BARE_BRACKETS = lazy_pattern(r"\s*+(?!\[\s*+\]|\{\s*+\})[\[\]{}][\s\[\]{},:]*+")
 """Brackets and nothing in them: unless it is JSON, what was meant is lost."""
 
@@ -188,8 +199,14 @@ def cut_marked_thoughts(text: str) -> str:
     """What :func:`.thoughts.strip_thoughts` makes of a text that may have marks of thoughts."""
     settled_text = _read_embedded_tags(text, _new_search(text, DEFAULT_LIMITS, repair=False).reader)
     if settled_text is None:
-        return cut_thoughts(text)
-    return settled_text.signs.whole(cut_thoughts(settled_text.signs.text))
+        return _cut_thoughts(text)
+    return settled_text.signs.whole(_cut_thoughts(settled_text.signs.text))
+
+
+def _cut_thoughts(text: str) -> str:
+    """A text without its thoughts."""
+    bounds = [0, *chain.from_iterable(find_thoughts(text)), len(text)]
+    return "".join([text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)])
 
 
 # ---------------------------------------------------------------- the result
@@ -228,7 +245,9 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
             message = f"what {UNREAD_CALL} was not read: {shorten(reader.source[slice(*unread_span)], 60)!r}"
             notes.append(Diagnostic("find.text", message, "warning", span=unread_span))
         elif not read:
-            notes += note_unread_calls(text, reader.defined)
+            is_thought = not text.strip() and any(note.code == "find.thought" for note in notes)
+            answer_text = reader.source if is_thought else text
+            notes += note_unread_calls(answer_text, reader.defined)
         return _build_empty_plan(read[0].dialect if read else "json", reason, answer, notes)
     ignored = [note for note in notes if note.code == "find.text"]
     _refuse_unfinished_call(search, max(map(_last_call_end, read)), ignored, called=True)
@@ -241,7 +260,7 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
     if len(names) > 1:
         message = f"the blocks are in several notations: {', '.join(names)}"
         notes.append(Diagnostic("dialect.mixed", message, "info"))
-    notes += note_ignored_text(reader, read, [note for note in notes if note.span])
+    notes += note_ignored_text(reader, read, text, [note for note in notes if note.span])
     _refuse_long_programs(text, reader.source, read, notes)
     return RecognisedPlan(names[0], RawPlan(tuple(calls), answer, tuple(notes), read[0].reason))
 

@@ -12,7 +12,7 @@ from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span, check_calls
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern, shorten
-from planner_eval.plan.model import Diagnostic, RawPlan
+from planner_eval.plan.model import UNREAD_CALL, Diagnostic, RawPlan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.detect import (
     RowToken,
@@ -35,7 +35,9 @@ from planner_eval.reading.dialects.finding.segments import (
     Block,
     NoCalls,
     ReadCalls,
-    blank,
+    blank_matches,
+    blank_spans,
+    fences,
     locate_error_in_source,
     own_names,
     span_of,
@@ -55,19 +57,6 @@ _OWN_CODE_START = re.compile(
     r"\n[ \t]*+(?:(?:async\s++)?def\s++\w++\s*+\(|class\s++\w++|assert\s|self\.\w|@\w++\.?|if __name__"
     r"|#include\b|(?:export\s++|public\s++|private\s++)++(?:static\s++|default\s++)*+(?:class|function|void|int)\b)"
 )
-_OWN_CODE_WORDS = (
-    "def",
-    "class",
-    "assert",
-    "self.",
-    "@",
-    "__name__",
-    "#include",
-    "export",
-    "public",
-    "private",
-)
-"""Of which one stands wherever own code begins: a look for them is cheap."""
 _IMPORT = lazy_pattern(r"(?m)^[ \t]*+(?:import\s++\w|from\s++[\w.]++\s++import\s)")
 
 
@@ -83,7 +72,7 @@ def read_before_own_code(block: Block, reader: BlockReader, *, after: bool) -> l
         ParseError: it begins like a plan and cannot be read.
     """
     text = block.view.text
-    own = _OWN_CODE_START.search(f"\n{text}") if any(map(text.__contains__, _OWN_CODE_WORDS)) else None
+    own = _OWN_CODE_START.search(f"\n{text}")
     if own is None:
         try:
             return reader.block(block)
@@ -259,17 +248,22 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
     if not extents:
         return [first]
     first = replace(first, span=(extents[0][0], extents[-1][1]), extents=tuple(extents))
-    left = blank_spans(text, extents)
+    left = blank_matches(TOOL_ANSWER, blank_spans(text, extents))
     if not may_hold_call(left):
         return [first]
     repeats = search.repeats
     first = repeats.numbered(first)
     own = repeats.sign(first)
-    other_reads = [
-        item
-        for item in search_text(left, search)
-        if not set(call_signatures(item.raw, repeats.signed)) <= own
-    ]
+    draft_spans = [fence.span() for fence in fences(left) if fence.end() <= extents[0][0]]
+    other_reads = []
+    for item in search_text(left, search):
+        if set(call_signatures(item.raw, repeats.signed)) <= own:
+            continue
+        if any(start <= item.span[0] < end for start, end in draft_spans):
+            message = f"a fence before calls in tokens is a draft; it holds what {UNREAD_CALL}"
+            search.notes.append(Diagnostic("find.text", message, "warning", span=item.span))
+        else:
+            other_reads.append(item)
     return sorted([first, *other_reads], key=lambda item: item.span)
 
 
@@ -527,13 +521,3 @@ def _skip_white_space(text: str, position: int) -> int:
     while text[position : position + 1].isspace():
         position += 1
     return position
-
-
-def blank_spans(text: str, spans: list[Span]) -> str:
-    """A text with some places, and what tools answered, as white space of the same length."""
-    pieces, position = [], 0
-    for start, end in spans:
-        pieces += [text[position:start], blank(text[start:end])]
-        position = max(position, end)
-    left = "".join([*pieces, text[position:]])
-    return TOOL_ANSWER.sub(lambda m: blank(m.group()), left)

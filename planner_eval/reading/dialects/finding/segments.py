@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -506,3 +506,21 @@ def split_blocks(view: TextView) -> Iterator[Block]:
 def blank(text: str) -> str:
     """White space of a text's length, with its line ends."""
     return "\n".join([" " * len(line) for line in text.split("\n")])
+
+
+def blank_spans(text: str, spans: Iterable[Span]) -> str:
+    """A text with some places of it as white space.
+
+    >>> blank_spans("f(a=1) or g()", [(7, 9)])
+    'f(a=1)    g()'
+    """
+    pieces, position = [], 0
+    for start, end in spans:
+        pieces += [text[position:start], blank(text[start:end])]
+        position = max(position, end)
+    return "".join([*pieces, text[position:]])
+
+
+def blank_matches(pattern: re.Pattern[str], text: str) -> str:
+    """A text with what a pattern finds as white space."""
+    return pattern.sub(lambda match: blank(match.group()), text)

@@ -3,64 +3,98 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TypeAlias
 
 from planner_eval.base.errors import AnswerError
+from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.detect import may_hold_call
-from planner_eval.reading.dialects.finding.segments import blank
+from planner_eval.reading.dialects.finding.segments import blank_matches, blank_spans
 
+CHAT_TOKEN = (
+    r"<\|im_(?:user|assistant|system)\|>(?:\w++<\|im_middle\|>)?+|<\|(?:im_(?:start|end|sep|middle)|endoftext|startoftext|e[ot][mt]_id|eo[tm]"
+    r"|(?:begin|end)_of_text|(?:start|end)_header_id|header_(?:start|end)|(?:start|end)_of_role|end|user|assistant"
+    r"|system|observation|(?:START|END)_OF_TURN_TOKEN|(?:USER|CHATBOT|SYSTEM)_TOKEN)\|>"
+    r"|<\|turn>|<turn\|>|<(?:start|end)_of_turn>|<pad>|<[be]os>|<seed:[be]os>"
+    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\]|\[e~\[|\]~b\]"
+    r"|\[\|(?:system|user|assistant|tool|endofturn)\|\]"
+    r"|<\uff5c(?:(?:begin|end)\u2581of\u2581sentence|(?:hy_)?(?:User|Assistant|System))\uff5c>"
+)
+"""The tokens of chat templates, which begin and end turns."""
 _PADDING = (
-    r"\s*+(?:(?:<\|(?:begin_of_text|end_of_text|endoftext|im_end|eot_id|eom_id|end|pad|finetune_right_pad_id)\|>"
-    r"|<(?:pad|bos|eos|unk|/?s|end_of_turn)>|\[PAD\]|<｜(?:begin|end)▁of▁sentence｜>)\s*+)*+"
+    r"\s*+(?:(?:<\|(?:begin_of_text|end_of_text|endoftext|startoftext|im_end|e[ot][mt]_id|end|pad"
+    r"|finetune_right_pad_id)\|>|<(?:pad|bos|eos|unk|/?s|end_of_turn)>|<(?:BOS|EOS)_TOKEN>|\[PAD\]|\[gMASK\]|<sop>"
+    r"|\]~!b\[|<\uff5c(?:begin|end)\u2581of\u2581sentence\uff5c>)\s*+)*+"
 )
 """What a tokenizer puts before a text; a batch is padded there."""
-_TOKEN_PROMPT_START = lazy_pattern(
-    rf"{_PADDING}(?:\[INST\]"
-    r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:system|user|tool|ipython)\b)"
-)
-"""How a text begins that repeats its prompt in chat tokens."""
+_PADDING_AT_START = lazy_pattern(_PADDING)
 
+_HEADER = (
+    r"(?:(?:<\|(?:im_start|start_header_id|header_start|start_of_role)\|>|<\|turn>|<start_of_turn>|<seed:bos>|\]~b\])"
+    r"\s*+(?P<role>{role}){end}"
+    r"|(?=<\|start\|>(?P<channel>{other}\w++))"
+    r"|<\|im_(?:system\|>)?+(?P<name>{other}\w++)[^<\n]*+<\|im_middle\|>"
+    r"|(?<!\w )(?<![`'\"])(?:<\|START_OF_TURN_TOKEN\|>)?+(?:<\||\[\||<\uff5c(?:hy_)?+)"
+    r"(?P<token>{other}(?i:system|user|assistant|chatbot|observation|tool(?:_response)?+))(?:_TOKEN)?+(?:\|>|\|\]|\uff5c>)"
+    r"|(?P<prompt>\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\]))"
+)
+HEADER_OF_KNOWN_ROLE = _HEADER.format(
+    role=r"(?:system|developer|user|assistant|model|ai|tool\w*+|ipython|environment|observation|functions?)\b",
+    other="(?!(?i:assistant|chatbot))",
+    end="",
+)
+"""Where a turn begins in tokens of a chat template; of tokens with a name in them, those of others."""
+_KNOWN_HEADER = lazy_pattern(HEADER_OF_KNOWN_ROLE)
 _TOKEN_HEADER = lazy_pattern(
-    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(\w++)(?:<\|end_header_id\|>)?"
-    r"|(\[INST\])|\[/INST\]|<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<end_of_turn>|</s>"
-)
-"""Where a turn of such a prompt begins, with who speaks, or ends."""
-
-_HEADED_SPEAKER = r"[ \t]*+(?:###[ \t]*+(?=(?:{})[ \t]*+(?:[:\r\n]|\Z))|(?=(?:{})\s*+:\s))"
-"""A speaker's name before a turn, alone in a heading or with a colon; filled in with names of either form."""
-_NAMED_PROMPT_START = lazy_pattern(
-    rf"{_PADDING}(?:(?:Below is an instruction that describes|A chat between a curious)"
-    r"(?:[^\n#]++\n)++\s*+)?+"
-    + _HEADED_SPEAKER.format("System|User|Human|Instruction|Input", "System|User|USER|Human")
-    + r"(?=(?:[^\n]*+\n)*?"
-    + _HEADED_SPEAKER.format("Assistant|Response", "Assistant|ASSISTANT|AI")
-    + ")"
-)
-"""How a transcript begins that names its speakers, of whom one is the assistant."""
-
-_NAME_HEADER = lazy_pattern(
-    r"(?:^|(?<=\n))"
-    + _HEADED_SPEAKER.format(
-        "System|User|Human|Assistant|Instruction|Input|Response",
-        "System|User|USER|Human|Assistant|ASSISTANT|AI|Tool",
+    r"(?=[<\[\]])(?:"  # at most places nothing more is asked
+    + _HEADER.format(
+        role=r"\w++", other="", end=r"(?:<\|(?:end_header_id|header_end)\|>|[^<\n]*+<\|end_of_role\|>)?+"
     )
-    + r"(\w++)\s*+:?+()"
+    + r"|\[/INST\]|<\|(?:im_end|e[ot][mt]_id|eo[tm]|end|end_of_text|END_OF_TURN_TOKEN)\|>|<end_of_turn>|</s>"
+    r"|<turn\|>|\[e~\[|<seed:eos>|\[\|endofturn\|\]|<\uff5cend\u2581of\u2581sentence\uff5c>)"
 )
+"""The same with any role, or where a turn ends."""
+HEADER_SIGNS = ("<|", "[INST]", "<start_of_turn>", "<\uff5c", "]~b]", "<seed:bos>", "[|", "[SYSTEM_PROMPT]")
+"""Of which one stands where a turn begins in tokens."""
+
+_SPEAKER_NAME = (
+    r"(?:(?i:System|User|Human|Assistant|AI"
+    r"|Tool(?![*\]]*+:[^\n]*+\n[ \t]*+(?:arg|param|(?:tool |action )?input))))"
+)
+_NAMES = (
+    rf"[ \t]*+(?:###[ \t]*+(?=(?:{_SPEAKER_NAME}|Instruction|Input|Response)[ \t]*+(?:[:\r\n]|\Z))"
+    rf"|(?:\*\*|\[)(?={_SPEAKER_NAME}(?:\*\*|\]|:))|(?={_SPEAKER_NAME}\s*+:\s))"
+)
+"""What stands before a speaker's name, in a heading or with a colon."""
+_NAMED_START = lazy_pattern(
+    rf"{_PADDING}(?:(?:Below is an instruction that describes|A chat between a curious)"
+    rf"(?:[^\n#]++\n)++\s*+)?+{_NAMES}(?P<other>(?!(?i:Assistant|AI|Response|Tool))\w)?+"
+)
+"""How a transcript begins that names its speakers."""
+_NAME_HEADER = lazy_pattern(rf"(?:^|(?<=\n)){_NAMES}(?P<role>\w++)(?:\*\*|\])?+\s*+:?+(?:\*\*)?+")
 
 _TOOL_DEFINITIONS = lazy_pattern(
     r"<tools>(?=[^<]*?\"(?:description|properties|type)\"\s*+:)(?:[^<]++|<(?!/tools>))*+</tools>"
 )
 """What chat templates say of the tools in a prompt; some models put calls between the same tags."""
 
-_ASSISTANT_ROLES = frozenset({"assistant", "model", "ai", "response"})
-
-_HEADER_TOKENS = ("<|im_start|>", "<|start_header_id|>", "<start_of_turn>")
-_TOOL_ROLES = ("tool", "ipython", "observation", "tool_response", "function")
-"""Who speaks where a tool does, in chat tokens; others have the user say it between tags."""
-_TOOL_RESPONSE_START = lazy_pattern(r"\s*+<tool_response>")
+ASSISTANT_ROLES = frozenset({"assistant", "model", "ai", "response", "chatbot"})
+_PROMPT_ROLES = (
+    "user",
+    "human",
+    "system",
+    "developer",
+    "tool_declare",
+    "available_tools",
+    "instruction",
+    "input",
+)
+_TOOL_RESPONSE_START = lazy_pattern(r"\s*+(?:<tool_response>|<results>|```tool_output)")
+"""How a tool's answer begins that is given as the user's or the system's words."""
 
 _OPENING_TAG = lazy_pattern(r"<([A-Za-z][\w:.\-]*+)[^<>\n]*+>(?!\s*+[\[{])")
 _MAX_TAG_DISTANCE = 4_000
@@ -141,20 +175,16 @@ def blank_other_turns(source: str) -> AnswerText:
     AnswerText(text='f(a=1)', notes=[], unclosed=None)
     """
     if "<tools>" in source and (definitions := _TOOL_DEFINITIONS.search(source)) is not None:
-        source, notes, _ = blank_other_turns(_TOOL_DEFINITIONS.sub(lambda match: blank(match[0]), source))
+        source, notes, _ = blank_other_turns(blank_matches(_TOOL_DEFINITIONS, source))
         message = "the definitions of tools were ignored"
         return AnswerText(source, [*notes, Diagnostic("find.turn", message, "info", span=definitions.span())])
     turns = [*_split_turns(source)]
     if not turns:
         return AnswerText(source, [])
-    pieces, position = [], 0
-    for turn in turns:
-        if turn.speaker in _ASSISTANT_ROLES:
-            pieces += [blank(source[position : turn.start]), source[turn.start : turn.end]]
-            position = turn.end
-    text = "".join([*pieces, blank(source[position:])])
+    answers = [(turn.start, turn.end) for turn in turns if turn.speaker in ASSISTANT_ROLES]
+    text = blank_around(source, answers)
     if not text.strip() and not any(turn.is_answer for turn in turns):
-        speakers = dict.fromkeys(turn.speaker for turn in turns[1:] if turn.speaker not in _ASSISTANT_ROLES)
+        speakers = dict.fromkeys(turn.speaker for turn in turns[1:] if turn.speaker not in ASSISTANT_ROLES)
         who = ", ".join(map(repr, speakers))
         raise AnswerError(f"no assistant turn, only turns of {who}", code="answer.absent")
     message, span = "the prompt before the answer was ignored", (0, len(text) - len(text.lstrip()))
@@ -162,8 +192,8 @@ def blank_other_turns(source: str) -> AnswerText:
         message = (
             "a tool answers between the assistant's turns, all of which were read; other turns were ignored"
         )
-        first = _find_first_tool_result(source) or 0
-        span = (first, _TOKEN_HEADER.search(source, first + 1).start())  # type: ignore[union-attr]
+        other = next(number for number, turn in enumerate(turns) if turn.speaker not in ASSISTANT_ROLES)
+        span = (turns[other - 1].end, turns[other].end)
     return AnswerText(text, [Diagnostic("find.turn", message, "info", span=span)])
 
 
@@ -185,33 +215,78 @@ class _Turn(NamedTuple):
 
 def _split_turns(source: str) -> Iterator[_Turn]:
     """The turns of a text with speakers or chat tokens; none of another text."""
-    start, speaker, is_answer = 0, "user", False
-    headers = _TOKEN_HEADER.finditer(source)
-    if not (_TOKEN_PROMPT_START.match(source) or _has_preamble(source)):
-        if _NAMED_PROMPT_START.match(source):
-            headers = headings(_NAME_HEADER, source)
-        elif _find_first_tool_result(source) is None:
-            return
-        else:
-            speaker = "assistant"
+    headers, speaker = _find_token_headers(source)
+    if not headers:
+        headers, speaker = _find_name_headers(source)
+    start, is_answer = 0, False
     for match in headers:
         yield _Turn(speaker, start, match.start(), is_answer)
-        start = match.end()
-        speaker = match[1].lower() if match[1] else "user" if match[2] else "assistant"
-        is_answer = speaker in _ASSISTANT_ROLES and (match[1] is not None or match.group() == "[/INST]")
-    yield _Turn(speaker, start, len(source), is_answer)
+        start, speaker = match.end(), speaker_of(match)
+        is_answer = speaker in ASSISTANT_ROLES and (match.lastgroup is not None or match.group() == "[/INST]")
+    if headers:
+        yield _Turn(speaker, start, len(source), is_answer)
 
 
-def _has_preamble(source: str) -> bool:
-    """Whether words that call nothing and that no token ends stand before a prompt in chat tokens."""
-    if "<" not in source or not any(map(source.__contains__, _HEADER_TOKENS)):
-        return False
-    first, *later = _TOKEN_HEADER.finditer(source)
-    is_prompt = first[1] in ("user", "system") and any(header[1] in _ASSISTANT_ROLES for header in later)
-    return is_prompt and not may_hold_call(source[: first.start()])
+def speaker_of(header: re.Match[str]) -> str:
+    """Who speaks after a header, in small letters; after the end of a turn the assistant does."""
+    if header.lastgroup is None:
+        return "assistant"
+    return "user" if header.lastgroup == "prompt" else header[header.lastgroup].lower()
 
 
-def assistant_turns(source: str) -> tuple[tuple[int, int], ...]:
+_Headers: TypeAlias = "tuple[list[re.Match[str]], str]"
+"""Where the turns of a conversation begin or end, and who speaks before the first; none of another text."""
+
+
+def _find_token_headers(source: str) -> _Headers:
+    """The headers in chat tokens."""
+    headers = [*_TOKEN_HEADER.finditer(source)] if any(map(source.__contains__, HEADER_SIGNS)) else []
+    known = [
+        header
+        for header in headers
+        if header.lastgroup
+        and (speaker_of(header) in ASSISTANT_ROLES or _KNOWN_HEADER.match(source, header.start()))
+    ]
+    if not known:
+        return [], ""
+    speakers, start = [*map(speaker_of, known)], known[0].start()
+    is_first = _PADDING_AT_START.match(source).end() >= start  # type: ignore[union-attr]
+    if speakers[0] not in ASSISTANT_ROLES and (
+        is_first or not (ASSISTANT_ROLES.isdisjoint(speakers) or may_hold_call(source[:start]))
+    ):
+        return headers, "user"
+    return (headers if _has_tool_result(known, source) else []), "assistant"
+
+
+def _find_name_headers(source: str) -> _Headers:
+    """The headers that name speakers; the assistant has to be one of them."""
+    start = _NAMED_START.match(source)
+    headers = [*headings(_NAME_HEADER, source)] if start else []
+    if start and start["other"]:
+        speakers = [*map(speaker_of, headers)]
+        is_prompt = speakers[:1] == ["system"] and len(speakers) > 1
+        return (headers if is_prompt or not ASSISTANT_ROLES.isdisjoint(speakers) else []), "user"
+    return (headers if _has_tool_result(headers, source) else []), "assistant"
+
+
+def _has_tool_result(headers: list[re.Match[str]], source: str) -> bool:
+    """Whether a tool has a turn after which the assistant speaks.
+
+    Such a text is a conversation also where it begins with the assistant. Without a tool's turn it is an
+    answer of a model that went on and played the user.
+    """
+    is_answered = False
+    for header in headers:
+        who = speaker_of(header)
+        if is_answered and who in ASSISTANT_ROLES:
+            return True
+        is_answered |= who not in (*ASSISTANT_ROLES, *_PROMPT_ROLES) or bool(
+            who in ("user", "system") and _TOOL_RESPONSE_START.match(source, header.end())
+        )
+    return False
+
+
+def assistant_turns(source: str) -> tuple[Span, ...]:
     r"""Where the assistant's turns are in a text with speakers or chat tokens; none in another text.
 
     >>> text = "User: f?\nAssistant: f(a=1)\nUser: g?\nAssistant: g(b=1)"
@@ -221,30 +296,11 @@ def assistant_turns(source: str) -> tuple[tuple[int, int], ...]:
     return tuple(
         (turn.start, turn.end)
         for turn in _split_turns(source)
-        if turn.speaker in _ASSISTANT_ROLES and source[turn.start : turn.end].strip()
+        if turn.speaker in ASSISTANT_ROLES and source[turn.start : turn.end].strip()
     )
 
 
-def blank_around(source: str, span: tuple[int, int]) -> str:
-    """A text with all as white space but one turn of it."""
-    start, end = span
-    return blank(source[:start]) + source[start:end] + blank(source[end:])
-
-
-def _find_first_tool_result(source: str) -> int | None:
-    """The place of the first turn of a tool after which the assistant speaks; None where there is none.
-
-    Such a text is a conversation also where it begins with the assistant. Without a tool's turn it is an
-    answer of a model that went on and played the user.
-    """
-    if "<" not in source or not any(map(source.__contains__, _HEADER_TOKENS)):
-        return None
-    first_result = None
-    for match in _TOKEN_HEADER.finditer(source):
-        who = match[1].lower() if match[1] else ""
-        if first_result is None:
-            if who in _TOOL_ROLES or (who == "user" and _TOOL_RESPONSE_START.match(source, match.end())):
-                first_result = match.start()
-        elif who in _ASSISTANT_ROLES:
-            return first_result
-    return None
+def blank_around(source: str, turns: Iterable[Span]) -> str:
+    """A text with all as white space but some turns of it."""
+    bounds = [0, *chain.from_iterable(turns), len(source)]
+    return blank_spans(source, zip(bounds[::2], bounds[1::2], strict=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from planner_eval.reading.dialects.finding.thought_tokens import find_thoughts
+
 
 def strip_thoughts(text: str) -> str:
     """An answer without what the model thought before it; what values of its calls hold is no thought.
@@ -11,7 +13,7 @@ def strip_thoughts(text: str) -> str:
     >>> strip_thoughts("I see.</think>f(a='<think>')"), strip_thoughts("f(a='</think>')")
     ("f(a='<think>')", "f(a='</think>')")
     """
-    if "<" not in text and "[T" not in text and "[t" not in text:  # as most: no thought begins without
+    if not find_thoughts(text):
         return text
     from planner_eval.reading.dialects.finding.find import cut_marked_thoughts
 

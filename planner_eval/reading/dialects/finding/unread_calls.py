@@ -23,7 +23,8 @@ from planner_eval.reading.dialects.finding.segments import (
     PYTHON_DIALECTS,
     TYPE,
     ReadCalls,
-    blank,
+    blank_matches,
+    blank_spans,
     fences,
 )
 from planner_eval.reading.dialects.programs.syntax import PlacedTree, parse_syntax
@@ -203,6 +204,11 @@ _SHORT_CALLS = (
         r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
         r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
     )),
+    (lazy_pattern(" with |## next_tool"), lazy_pattern(
+        rf"(?:(?P<field>\[\[ ## next_tool_name ## \]\]\s*+{_NOT_NO_TOOL})"
+        r"|(?i:calling|invoking|running|executing)(?: (?:the )?(?:tool|function))?:?\s++[`'\"]?)"
+        rf"{_NAMED}(?(field)|[`'\"]?\s++with(?: [\w ]{{1,20}})?:?\s*+`?\{{)"
+    )),
     (lazy_pattern(":= |await "), lazy_pattern(
         rf"(?::=|await)[ \t]++{_NAMED}(?:<[\w\s,.]*+>)?\([\"'\d{{]"
     )),
@@ -225,7 +231,7 @@ def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | Non
     """
     searched = text[:_MAX_SEARCHED_LENGTH]
     if "\x1b" in searched:
-        searched = _COLOURS.sub(lambda colour: blank(colour.group()), searched)
+        searched = blank_matches(_COLOURS, searched)
     match = next(_find_call_like(searched, own_names), None) or _find_broken_object(searched)
     if match is None:
         return _find_program_call(searched, own_names)
@@ -320,7 +326,7 @@ def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span
     if match is None:
         loose = _find_loose_calls(text, text, own_names, (start, stop))
         match = next((m for m in loose if not _stands_outside(text, m["tool"], start, end)), None)
-    if match is None or _NO_LOST_CALL.search(text, start, stop) or TOOL_ANSWER.search(text, start, stop):
+    if match is None or _NO_LOST_CALL.search(text, start, stop):
         return None
     if match.re.groups:  # a call, which may have been read elsewhere
         is_told = _stands_outside(text, match.group(), start, end)
@@ -354,7 +360,7 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
     bare = _BARE_CALLS.match(text)
     if bare is not None and _LONG_NAME.match(bare["tool"]) and _is_tool_call(text, bare, own_names):
         yield bare
-    outside = _blank_fences(text)
+    outside = blank_spans(text, [fence.span() for fence in fences(text)])  # read as a whole, or told
     if "{" in outside:
         yield from (m for m in _names_before_objects(outside) if _COMPOUND_NAME.match(m[1]))
     if "({" in outside:
@@ -406,15 +412,6 @@ def _lines_of_long_names(text: str, begin: int, stop: int) -> Iterator[Span]:
             break
     if end > start:
         yield start, end
-
-
-def _blank_fences(text: str) -> str:
-    """A text with its fences as white space: what they hold is read as a whole, or told."""
-    pieces, position = [], 0
-    for fence in fences(text):
-        pieces += [text[position : fence.start()], blank(fence.group())]
-        position = fence.end()
-    return "".join([*pieces, text[position:]]) if pieces else text
 
 
 def _is_tool_call(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
@@ -501,9 +498,9 @@ def note_unread_calls(text: str, defined: Set[str] = frozenset()) -> list[Diagno
 
 
 def note_ignored_text(
-    reader: BlockReader, read: list[ReadCalls], notes: list[Diagnostic]
+    reader: BlockReader, read: list[ReadCalls], text: str, notes: list[Diagnostic]
 ) -> Iterator[Diagnostic]:
-    """A note on the text outside of all blocks, and of what `notes` with their places say already."""
+    """A note on what of the searched text is outside of all blocks, and of what `notes` say with places."""
     source = reader.source
     noted = [note.span for note in notes if note.span]
     noted_spans = [note.span for note in notes if note.span and note.code in _IGNORED_CODES]
@@ -524,7 +521,9 @@ def note_ignored_text(
                 unread_span = find_unread_assignment(reader, offset, start, noted)
             if unread_span is None and gaps <= _MAX_NOTED_SPANS:
                 is_noted = any(offset <= span[0] < start for span in noted[:_MAX_NOTED_SPANS])
-                unread_span = None if is_noted else find_lost_call(source, offset, start, reader.defined)
+                unread_span = (
+                    None if is_noted else find_lost_call(text or source, offset, start, reader.defined)
+                )
         offset = max(offset, end)
     if first is None:
         return

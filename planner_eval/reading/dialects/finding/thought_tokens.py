@@ -1,0 +1,54 @@
+"""What begins and ends a model's thoughts, and where they stand in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from planner_eval.base.limits import Span
+from planner_eval.base.text import lazy_pattern
+
+THOUGHT_NAMES = "think|thinking|thought|reasoning|scratchpad|seed:think|longcat_think"
+THOUGHT_TOKENS = (
+    *((f"<{name}>", f"</{name}>") for name in THOUGHT_NAMES.split("|")),
+    ("<|thought_start|>", "<|thought_end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"), ("<|channel>thought", "<channel|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"), ("[THINK]", "[/THINK]"),
+    ("\u25c1think\u25b7", "\u25c1/think\u25b7"),
+)  # fmt: skip
+"""What begins and what ends a thought, in models' own tokens."""
+_HARMONY_THOUGHT = "<|channel|>analysis<|message|>"
+THOUGHT_ENDS = {start.lower(): end.lower() for start, end in THOUGHT_TOKENS} | {_HARMONY_THOUGHT: "<|end|>"}
+"""What ends the thought that a token begins, both in small letters."""
+THOUGHT_END_TOKENS = tuple(end.lower() for _, end in THOUGHT_TOKENS)
+
+
+def compile_enclosed(tokens: Iterable[tuple[str, str]], more: str = "(?!)") -> re.Pattern[str]:
+    """A pattern of what stands between two tokens, or is `more`; what is never closed goes on to the end."""
+    pieces = (
+        rf"{re.escape(start)}(?:[^\{end[0]}]++|(?!{re.escape(end)})\{end[0]})*+(?:{re.escape(end)}|\Z)"
+        for start, end in tokens
+    )
+    return lazy_pattern("|".join([*pieces, more]), re.I)
+
+
+_THOUGHT = compile_enclosed(
+    THOUGHT_TOKENS, rf"{re.escape(_HARMONY_THOUGHT)}(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+"
+)
+_START_OR_END = lazy_pattern(
+    rf"<(?:{THOUGHT_NAMES})\s|{'|'.join(map(re.escape, (*THOUGHT_ENDS, *THOUGHT_END_TOKENS)))}", re.I
+)
+"""Each branch begins with a sign, so that a search runs over prose at the speed of a set."""
+
+
+def find_thoughts(text: str) -> list[Span]:
+    """Where thoughts stand; one that the prompt opened goes from the begin to where it is closed.
+
+    >>> find_thoughts("f(a=1)?</think>f(a=2)"), find_thoughts("f()<think>g()")
+    ([(0, 15)], [(3, 13)])
+    """
+    first = _START_OR_END.search(text)
+    if first is None:
+        return []
+    prompted = [(0, first.end())] if first.group().lower() in THOUGHT_END_TOKENS else []
+    return prompted + [match.span() for match in _THOUGHT.finditer(text, prompted[0][1] if prompted else 0)]
