@@ -23,13 +23,17 @@ THOUGHT_ENDS = {start.lower(): end.lower() for start, end in THOUGHT_TOKENS} | {
 THOUGHT_END_TOKENS = tuple(end.lower() for _, end in THOUGHT_TOKENS)
 
 
+_TAG_END = lazy_pattern(r"(?<=\w)>\Z")
+
+
 def compile_enclosed(tokens: Iterable[tuple[str, str]], more: str = "(?!)") -> re.Pattern[str]:
     """A pattern of what stands between two tokens, or is `more`; what is never closed goes on to the end."""
-    pieces = (
-        rf"{re.escape(start)}(?:[^\{end[0]}]++|(?!{re.escape(end)})\{end[0]})*+(?:{re.escape(end)}|\Z)"
-        for start, end in tokens
-    )
-    return lazy_pattern("|".join([*pieces, more]), re.I)
+    pieces = [more]
+    for start, end in tokens:
+        opening = _TAG_END.sub(r"(?:\\s[^<>\\n]*+)?+>", re.escape(start))  # a tag may have attributes
+        first, closing = rf"\{end[0]}", re.escape(end)
+        pieces.append(rf"{opening}(?:[^{first}]++|(?!{closing}){first})*+(?:{closing}|\Z)")
+    return lazy_pattern("|".join(pieces), re.I)
 
 
 _THOUGHT = compile_enclosed(
@@ -37,7 +41,7 @@ _THOUGHT = compile_enclosed(
 )
 _START_OR_END = lazy_pattern(
     rf"<(?:{THOUGHT_NAMES})\s|{'|'.join(map(re.escape, THOUGHT_ENDS))}"
-    rf"|(?P<end>{'|'.join(re.escape(end) for _, end in THOUGHT_TOKENS)})",
+    rf"|(?P<end>{'|'.join(re.escape(end) for _, end in THOUGHT_TOKENS)})(?!\\*+[\"']|</(?!s>))",
     re.I,
 )
 
