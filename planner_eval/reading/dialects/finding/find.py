@@ -319,7 +319,7 @@ def _refuse_opening(search: Search) -> None:
 def _refuse_unfinished_call(
     search: Search, text: str, start: int, notes: Iterable[Diagnostic], *, called: bool
 ) -> None:
-    """Refuse a searched text that ends in a call of which nothing was read; `notes` are of words passed over."""
+    """Refuse a text that ends in a call of which nothing was read; `notes` are of words passed over."""
     source = search.reader.source
     if any(
         n.code == "find.code" or (n.span and n.span[1] == len(source))
