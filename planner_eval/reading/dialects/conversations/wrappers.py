@@ -301,7 +301,11 @@ KINDS = tuple(
             ("error", "an API's error, alone or in a line of a batch", _is_error, take_error),
             ("status_code", "OpenAI Batch: `status_code` and `body`", int, take_batch),
             ("response", "a line of OpenAI's or Gemini's batches", _holds_message("response")),
-            ("output", "Langfuse: an observation of a model", _holds_message("output")),
+            (
+                "output",
+                "Langfuse: an observation of a model",
+                lambda item: item.get("type") == "GENERATION" and isinstance(item["output"], dict),
+            ),
             ("modelOutput", "a line of a batch of Bedrock's", _holds_message("modelOutput")),
             (
                 "result",

@@ -73,13 +73,13 @@ _TOKEN_SIGNS = ("<", "\x1b", "T]", "S]", "~", "|]")
 
 _HEADING = (
     r"(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
-    r"|(?:\*\*|\[)?+(?:Human|User|USER|user(?=\]))(?:\*\*|\])?+\s*+:(?:\*\*)?+\s)"
+    r"|(?:Human|User|USER)\s*+:\s)"
 )
 HEADING = lazy_pattern(_HEADING)
 """Where another turn begins in a text without chat tokens, in which a look for them is five times as dear."""
 
 TURN = lazy_pattern(
-    r"(?=[ \t#*<\[\]uastHU])"  # at most places nothing more is asked
+    r"(?=[ \t#<\[\]uastHU])"  # at most places nothing more is asked
     rf"(?:{_HEADING}|{HEADER_OF_KNOWN_ROLE}|(?<![\w|])(?P<headless>user|assistant|system|tool)<\|end_header_id\|>)"
 )
 """Where another turn begins; at the very start of a text it is the header of the first."""
@@ -89,7 +89,7 @@ _END_BEFORE_HEADING = lazy_pattern(
 )
 """A token that ends an answer where another turn's heading follows: what follows is on a line of its own."""
 
-_HEADING_STARTS = ("###", "Human", "User", "USER", "[user")
+_HEADING_STARTS = ("###", "Human", "User", "USER")
 """What stands wherever a heading does: a look for it is cheap."""
 
 
@@ -270,10 +270,7 @@ def _is_assistant(header: re.Match[str]) -> bool:
     return header.lastgroup is not None and speaker_of(header) in ASSISTANT_ROLES
 
 
-_ASSISTANT_HEADING = lazy_pattern(
-    r"(?m)^[ \t]*+(?:###\s*+|\*\*|\[)?+(?:Assistant|ASSISTANT|AI|Response|Bot|assistant(?=\]))"
-    r"(?:\*\*|\])?+\s*+:"
-)
+_ASSISTANT_HEADING = lazy_pattern(r"(?m)^[ \t]*+(?:###\s*+)?+(?:Assistant|ASSISTANT|AI|Response|Bot)\b\s*+:")
 
 
 def _find_answer_start(text: str) -> int:

@@ -234,7 +234,7 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
         if reader.error is not None:
             raise reader.error
         _refuse_opening(search)
-        _refuse_unfinished_call(search, 0, (), called=False)
+        _refuse_unfinished_call(search, text, 0, (), called=False)
         reason = reader.why or "the text calls no tool"
         unread_span = (
             None
@@ -250,7 +250,7 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
             notes += note_unread_calls(answer_text, reader.defined)
         return _build_empty_plan(read[0].dialect if read else "json", reason, answer, notes)
     ignored = [note for note in notes if note.code == "find.text"]
-    _refuse_unfinished_call(search, max(map(_last_call_end, read)), ignored, called=True)
+    _refuse_unfinished_call(search, text, max(map(_last_call_end, read)), ignored, called=True)
     if reader.held:  # a piece was read after one that names results
         repeats = search.repeats
         calls = connect_calls(calls, segment_starts(read, repeats.unnumbered), repeats.again)
@@ -316,7 +316,9 @@ def _refuse_opening(search: Search) -> None:
         loads(source, search.reader.limits)
 
 
-def _refuse_unfinished_call(search: Search, start: int, notes: Iterable[Diagnostic], *, called: bool) -> None:
+def _refuse_unfinished_call(
+    search: Search, text: str, start: int, notes: Iterable[Diagnostic], *, called: bool
+) -> None:
     """Refuse a text that ends in a call of which nothing was read; `notes` are of words passed over."""
     source = search.reader.source
     if any(
@@ -324,7 +326,7 @@ def _refuse_unfinished_call(search: Search, start: int, notes: Iterable[Diagnost
         for n in (*search.notes, *search.reader.notes, *notes)
     ):
         return
-    call_start = find_unfinished_call(source, start, called=called)
+    call_start = find_unfinished_call(text or source, start, called=called)
     if call_start is not None:
         raise CutError("inside a call", text=source, start=call_start)
 

@@ -34,14 +34,19 @@ _PADDING = (
 _PADDING_AT_START = lazy_pattern(_PADDING)
 
 _HEADER = (
-    r"(?:(?:<\|(?:im_start|start_header_id|header_start|start_of_role)\|>|<\|turn>|<start_of_turn>|<seed:bos>|\]~b\])"
-    r"\s*+(?P<role>{role}){end}"
-    r"|(?=<\|start\|>(?P<channel>{other}\w++))"
+    r"(?:(?:<\|(?:im_start|start_header_id)\|>|<start_of_turn>)\s*+(?P<role>{role}){end}"
+    r"|(?<![\w#,;:] )(?<![`'\"])(?:(?P<prompt>\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\])|"
+    r"(?:<\|(?:header_start|start_of_role)\|>|<\|turn>|<seed:bos>|\]~b\])\s*+(?P<speaker>{role}){end}"
+    r"|(?=<\|start\|>(?P<channel>{other}\w[\w.]*+)[ <])"
     r"|<\|im_(?:system\|>)?+(?P<name>{other}\w++)[^<\n]*+<\|im_middle\|>"
-    r"|(?<!\w )(?<![`'\"])(?:<\|START_OF_TURN_TOKEN\|>)?+(?:<\||\[\||<\uff5c(?:hy_)?+)"
-    r"(?P<token>{other}(?i:system|user|assistant|chatbot|observation|tool(?:_response)?+))(?:_TOKEN)?+(?:\|>|\|\]|\uff5c>)"
-    r"|(?P<prompt>\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\]))"
+    r"|(?:<\|START_OF_TURN_TOKEN\|>)?+(?:<\||\[\||<\uff5c(?:hy_)?+)"
+    r"(?P<token>{other}(?i:system|user|assistant|chatbot|observation|tool(?:_response)?+))"
+    r"(?:_TOKEN)?+(?:\|>|\|\]|\uff5c>)))"
 )
+"""Where a turn begins in tokens of a chat template; filled in with the roles that may stand after them.
+
+Harmony's header says which tool is called, and so it is no part of what is passed over.
+"""
 HEADER_OF_KNOWN_ROLE = _HEADER.format(
     role=r"(?:system|developer|user|assistant|model|ai|tool\w*+|ipython|environment|observation|functions?)\b",
     other="(?!(?i:assistant|chatbot))",
@@ -54,8 +59,8 @@ _TOKEN_HEADER = lazy_pattern(
     + _HEADER.format(
         role=r"\w++", other="", end=r"(?:<\|(?:end_header_id|header_end)\|>|[^<\n]*+<\|end_of_role\|>)?+"
     )
-    + r"|\[/INST\]|<\|(?:im_end|e[ot][mt]_id|eo[tm]|end|end_of_text|END_OF_TURN_TOKEN)\|>|<end_of_turn>|</s>"
-    r"|<turn\|>|\[e~\[|<seed:eos>|\[\|endofturn\|\]|<\uff5cend\u2581of\u2581sentence\uff5c>)"
+    + r"|(?P<assistant>\[/INST\])|<\|(?:im_end|e[ot][mt]_id|eo[tm]|end|end_of_text|END_OF_TURN_TOKEN)\|>"
+    r"|<end_of_turn>|</s>|<turn\|>|\[e~\[|<seed:eos>|\[\|endofturn\|\]|<\uff5cend\u2581of\u2581sentence\uff5c>)"
 )
 """The same with any role, or where a turn ends."""
 HEADER_SIGNS = ("<|", "[INST]", "<start_of_turn>", "<\uff5c", "]~b]", "<seed:bos>", "[|", "[SYSTEM_PROMPT]")
@@ -222,14 +227,14 @@ def _split_turns(source: str) -> Iterator[_Turn]:
     for match in headers:
         yield _Turn(speaker, start, match.start(), is_answer)
         start, speaker = match.end(), speaker_of(match)
-        is_answer = speaker in ASSISTANT_ROLES and (match.lastgroup is not None or match.group() == "[/INST]")
+        is_answer = speaker in ASSISTANT_ROLES and match.lastgroup is not None
     if headers:
         yield _Turn(speaker, start, len(source), is_answer)
 
 
 def speaker_of(header: re.Match[str]) -> str:
     """Who speaks after a header, in small letters; after the end of a turn the assistant does."""
-    if header.lastgroup is None:
+    if header.lastgroup in (None, "assistant"):
         return "assistant"
     return "user" if header.lastgroup == "prompt" else header[header.lastgroup].lower()
 
@@ -250,9 +255,10 @@ def _find_token_headers(source: str) -> _Headers:
     if not known:
         return [], ""
     speakers, start = [*map(speaker_of, known)], known[0].start()
-    is_first = _PADDING_AT_START.match(source).end() >= start  # type: ignore[union-attr]
+    padding = _PADDING_AT_START.match(source)[0]  # type: ignore[index]
+    is_preamble = padding.startswith("<\uff5c") or not may_hold_call(source[len(padding) : start])
     if speakers[0] not in ASSISTANT_ROLES and (
-        is_first or not (ASSISTANT_ROLES.isdisjoint(speakers) or may_hold_call(source[:start]))
+        len(padding) >= start or (is_preamble and not ASSISTANT_ROLES.isdisjoint(speakers))
     ):
         return headers, "user"
     return (headers if _has_tool_result(known, source) else []), "assistant"

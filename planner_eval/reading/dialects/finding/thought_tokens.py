@@ -23,20 +23,26 @@ THOUGHT_ENDS = {start.lower(): end.lower() for start, end in THOUGHT_TOKENS} | {
 THOUGHT_END_TOKENS = tuple(end.lower() for _, end in THOUGHT_TOKENS)
 
 
+_TAG_END = lazy_pattern(r"(?<=\w)>\Z")
+
+
 def compile_enclosed(tokens: Iterable[tuple[str, str]], more: str = "(?!)") -> re.Pattern[str]:
     """A pattern of what stands between two tokens, or is `more`; what is never closed goes on to the end."""
-    pieces = (
-        rf"{re.escape(start)}(?:[^\{end[0]}]++|(?!{re.escape(end)})\{end[0]})*+(?:{re.escape(end)}|\Z)"
-        for start, end in tokens
-    )
-    return lazy_pattern("|".join([*pieces, more]), re.I)
+    pieces = [more]
+    for start, end in tokens:
+        opening = _TAG_END.sub(r"(?:\\s[^<>\\n]*+)?+>", re.escape(start))  # a tag may have attributes
+        first, closing = rf"\{end[0]}", re.escape(end)
+        pieces.append(rf"{opening}(?:[^{first}]++|(?!{closing}){first})*+(?:{closing}|\Z)")
+    return lazy_pattern("|".join(pieces), re.I)
 
 
 _THOUGHT = compile_enclosed(
     THOUGHT_TOKENS, rf"{re.escape(_HARMONY_THOUGHT)}(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+"
 )
 _START_OR_END = lazy_pattern(
-    rf"<(?:{THOUGHT_NAMES})\s|{'|'.join(map(re.escape, (*THOUGHT_ENDS, *THOUGHT_END_TOKENS)))}", re.I
+    rf"<(?:{THOUGHT_NAMES})\s|{'|'.join(map(re.escape, THOUGHT_ENDS))}"
+    + "".join(rf"|{re.escape(end)}(?!\\*+[\"']|</(?!s>))" for end in THOUGHT_END_TOKENS),
+    re.I,
 )
 """Each branch begins with a sign, so that a search runs over prose at the speed of a set."""
 

@@ -326,7 +326,7 @@ def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span
     if match is None:
         loose = _find_loose_calls(text, text, own_names, (start, stop))
         match = next((m for m in loose if not _stands_outside(text, m["tool"], start, end)), None)
-    if match is None or _NO_LOST_CALL.search(text, start, stop):
+    if match is None or _NO_LOST_CALL.search(text, start, stop) or TOOL_ANSWER.search(text, start, stop):
         return None
     if match.re.groups:  # a call, which may have been read elsewhere
         is_told = _stands_outside(text, match.group(), start, end)
