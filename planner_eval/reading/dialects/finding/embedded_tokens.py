@@ -1,4 +1,4 @@
-"""Tags and tokens that stand inside values of calls.
+"""Tags and tokens that stand inside values of calls, or in texts and comments of programs.
 
 It goes by the quotes and tags around them. What it takes for one too many costs a reading more, and
 changes nothing; what it passes over is taken for what it is outside of values.
@@ -6,6 +6,7 @@ changes nothing; what it passes over is taken for what it is outside of values.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -16,11 +17,13 @@ from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, remembered
-from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
+from planner_eval.plan.model import Path, RawCall, RawComputed, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens, words_of_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.answers import RESULT_TOKENS, THOUGHT_NAMES, THOUGHT_TOKENS
+from planner_eval.reading.dialects.finding.segments import FENCE_LABEL, fences
 from planner_eval.reading.dialects.finding.speakers import line_starts
+from planner_eval.reading.dialects.programs.syntax import parse_syntax
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
@@ -49,6 +52,8 @@ _WORD = lazy_pattern(r"\S++")
 _UNQUOTED_VALUE_LINE = lazy_pattern(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\"']?[ \t]*+:[ \t]")
 """How a line begins on which a value without quotes may stand."""
 _UNQUOTED_VALUE_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
+_COMMENT_START = lazy_pattern(r"(?<!\S)#(?!\w++\s*=)")
+"""What may begin a comment of Python's; no argument of AppBench's."""
 _TRIPLE_QUOTES = ('"""', "'''")
 _BRACKET_TOKEN = lazy_pattern(r"\[/?[TtI]")
 _TAG_STARTS = ("<", "\u25c1", "\x1b", "```", "~~~")
@@ -133,6 +138,8 @@ def _may_hold_tags(text: str) -> bool:
         line = text[start : line_end(text, start)]
         if (plain or '"' in line or "'" in line) and _line_may_hold_tags(line, begins, plain=plain):
             return True  # of lines without quotes few hold a value
+        if "#" in line and _COMMENT_START.search(line, 0, max(map(line.rfind, begins))) is not None:
+            return True
     return False
 
 
@@ -258,11 +265,14 @@ class _TagContext:
         if "(#" in text:
             self.between["='"] = "')"
         self.framed = dict.fromkeys(self.between, False)
+        self.commented = "#" in text
 
     def may_hold(self, tag: Tag) -> bool:
         """Whether a tag may stand inside a value."""
         start, end = tag.spans[0]
         self._move(start)
+        if self.commented and _COMMENT_START.search(self.text, self.line, start) is not None:
+            return True
         if self.double or self.single:
             odd = self.double % 2 or self.single % 2
             if odd or (self.double and self.single) or (tag.aside and self._quoted_after(end)):
@@ -352,9 +362,12 @@ def read_embedded_tags(text: str, groups: list[list[Tag]], read: TextReader) -> 
     """
     if not groups or sum(map(len, groups)) > _MAX_PLACEHOLDERS or max(text) >= chr(_FIRST_PLACEHOLDER):
         return None
-    proven: list[list[Tag]] = []
+    seen = _tags_in_programs(TagPlaceholders(text, groups))
+    proven = [group for group in groups if all(seen.issuperset(tag.spans) for tag in group)]
     best: EmbeddedTagReading | None = None
-    waiting = [groups]
+    waiting: list[list[list[Tag]]] = [[]] if proven else []
+    if len(proven) < len(groups):
+        waiting.append([group for group in groups if group not in proven])
     for _ in range(_MAX_ATTEMPTS if len(text) <= _LONG_TEXT_LENGTH else 2):
         if not waiting:
             break
@@ -364,9 +377,12 @@ def read_embedded_tags(text: str, groups: list[list[Tag]], read: TextReader) -> 
         try:
             plan = read(signs.text)
         except ParseError:
+            if len(proven) == len(groups):
+                raise
             waiting[:0] = _split_groups(candidates)
             continue
         put = signs.put_back(plan.raw)
+        signs.seen |= seen
         read_groups = [group for group in tried if all(signs.seen.issuperset(tag.spans) for tag in group)]
         if put is None:
             waiting[:0] = _split_groups(candidates)
@@ -450,6 +466,8 @@ class TagPlaceholders:
     def _leaf(self, value: Value) -> Value:
         if isinstance(value, RawRef):
             return RawRef(self.whole(value.name), self._path(value.path))
+        if isinstance(value, RawComputed):
+            return RawComputed(self.whole(value.text))
         return self.whole(value) if isinstance(value, str) else value
 
     def _path(self, path: Path) -> Path:
@@ -464,3 +482,15 @@ class TagPlaceholders:
         self.broken |= len(match[0]) != end - start
         self.seen.add((start, end))
         return self.source[start:end]
+
+
+def _tags_in_programs(signs: TagPlaceholders) -> set[Span]:
+    """The tags in texts and comments of what is a program: elsewhere a sign is none of Python's."""
+    text, seen = signs.text, set[Span]()
+    for start, end in ((0, len(text)), *(fence.span("body") for fence in fences(text))):
+        label = FENCE_LABEL.match(text, start) if start else None
+        program = text[label.end() if label else start : end]
+        tree = parse_syntax(program.strip()) if _PLACEHOLDER.search(program) else None
+        if isinstance(tree, ast.Module) and any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+            seen |= {span for span in signs.spans.values() if start <= span[0] < end}
+    return seen
