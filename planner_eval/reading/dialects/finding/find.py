@@ -263,7 +263,8 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
             notes += note_unread_calls(text, reader.defined)
         return _build_empty_plan(read[0].dialect if read else "json", reason, answer, notes)
     ignored = [note for note in notes if note.code == "find.text"]
-    _refuse_unfinished_call(search, max(map(_last_call_end, read)), ignored, called=True)
+    repeated = [note.span[1] for note in notes if note.code == "find.restated" and note.span]
+    _refuse_unfinished_call(search, max(*map(_last_call_end, read), *repeated, 0), ignored, called=True)
     if reader.held:  # a piece was read after one that names results
         repeats = search.repeats
         calls = connect_calls(calls, segment_starts(read, repeats.unnumbered), repeats.again)

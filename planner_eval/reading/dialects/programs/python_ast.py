@@ -402,7 +402,12 @@ class _Program(Machine):
         outcome = _truth(node.test)
         if outcome is not None:
             return self.block(node.body if outcome else node.orelse)
-        return self.ways(node, [node.body, node.orelse], "depends on which branch is taken")
+        bodies, last = [node.body], node.orelse
+        while len(last) == 1 and isinstance(last[0], ast.If) and _truth(last[0].test) is None:
+            test = ast.copy_location(ast.Expr(last[0].test), last[0].test)
+            bodies.append([test, *last[0].body])
+            last = last[0].orelse  # one after another: a walk through each in the one before is quadratic
+        return self.ways(node, [*bodies, last], "depends on which branch is taken")
 
     def attempt(self, node: ast.Try) -> bool:
         """Follow a try: its plan is what it does where nothing fails; a handler calls no tool."""
@@ -424,7 +429,8 @@ class _Program(Machine):
         Returns:
             Whether one of them goes on.
         """
-        before = self.capture([node])
+        test = node.test if isinstance(node, ast.If) else None  # which is made on each way
+        before = self.capture(child for child in ast.iter_child_nodes(node) if child is not test)
         self.control.append(f"whether a tool is called {reason}")
         arrive = []
         for body in bodies:
