@@ -165,9 +165,16 @@ def _remove_escapes(text: str) -> str:
     return _ESCAPED_CHARACTER.sub("", text) if "\\" in text else text
 
 
+def _count_double_quotes(text: str) -> int:
+    """How many double quotes stand in a text, without those that are three."""
+    return text.count('"') - 3 * text.count('"""')
+
+
 def _count_single_quotes(text: str) -> int:
-    """How many single quotes stand in a text, without the apostrophes in words."""
-    return text.count("'") - len(_APOSTROPHE.findall(text)) if "'" in text else 0
+    """How many single quotes stand in a text, without those that are three and the apostrophes in words."""
+    if "'" not in text:
+        return 0
+    return text.count("'") - 3 * text.count("'''") - len(_APOSTROPHE.findall(text))
 
 
 def _find_tags(text: str) -> list[Tag]:
@@ -301,7 +308,7 @@ class _TagContext:
             self.double = self.single = 0
             passed = passed[line_start:]
         passed = _remove_escapes(passed)
-        self.double += passed.count('"')
+        self.double += _count_double_quotes(passed)
         self.single += _count_single_quotes(passed)
         for mark in self.marks:
             self.double -= passed.count(mark) * mark.count('"')
@@ -312,7 +319,7 @@ class _TagContext:
             self.stop = line_end(self.text, position)
             line = self.text[self.line : self.stop]
             plain = _remove_escapes(line)
-            odd = plain.count('"') % 2 or _count_single_quotes(plain) % 2
+            odd = _count_double_quotes(plain) % 2 or _count_single_quotes(plain) % 2
             self.last = self.line + max(line.rfind('"'), line.rfind("'")) if odd else -1
         return position <= self.last
 

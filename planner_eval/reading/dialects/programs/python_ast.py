@@ -38,6 +38,7 @@ from planner_eval.reading.dialects.programs.values import (
     EXITS,
     SELF_NAMES,
     Changed,
+    OwnFunction,
     ToolName,
     Unknown,
     VariableValue,
@@ -362,12 +363,16 @@ class _Program(Machine):
         """Say which calls stand in functions that were not followed; one that is never called is no plan."""
         tools: dict[str, None] = {}
         unread = self.unread | self.unbound
+        own = {*SELF_NAMES, *self.defined, *self.inner, *DISPLAY_FUNCTIONS, *BUILTINS}
         for node in unread:
-            for call in ast.walk(node):
-                name = dotted_name(call.func) if isinstance(call, ast.Call) and call.keywords else None
-                own = {*SELF_NAMES, *self.defined, *self.inner}
-                if name and name not in DISPLAY_FUNCTIONS | BUILTINS and name.split(".")[0] not in own:
-                    tools[name] = None
+            calls_tool = False
+            for call in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+                name = dotted_name(call.func)
+                if name and own.isdisjoint((name, name.split(".")[0])):
+                    tools |= dict.fromkeys([name] if call.keywords else [])
+                    calls_tool = calls_tool or bool(call.keywords) or "." not in name
+            if calls_tool and isinstance(node, _FUNCTIONS):
+                self.own[node.name] = OwnFunction(f"{node.name!r} is defined in another piece")
         if tools:
             message = (
                 f"calls in functions that are not followed were not read: {shorten(', '.join(tools), 60)}"
