@@ -16,7 +16,7 @@ from planner_eval.reading.dialects.programs.syntax import parse_syntax
 
 _CLASSES = (
     r"(?:Parsed)?ChatCompletion\w*+|(?:AI|Human|System|Tool|Function)Message(?:Chunk)?+"
-    r"|(?:ToolUse|Text|Thinking)Block|AgentAction\w*+|ResponseFunctionToolCall|GenerateContentResponse"
+    r"|(?:ToolUse|Text|Thinking)Block|AgentAction\w*+|Response(?:Output|Function|Reasoning)\w*+|GenerateContentResponse"
 )
 """Classes of clients that are known by their names alone."""
 _CLASS = lazy_pattern(_CLASSES)
@@ -28,10 +28,9 @@ _MESSAGE_FIELDS = frozenset({
 """Fields that answers have, and tools' arguments have not: one tells an object of any client."""
 _FIELD_GROUPS = (
     {"name", "arguments"}, {"name", "args"}, {"tool_name", "args"}, {"name", "input"}, {"parts", "role"},
-    {"role", "content"},
 )  # fmt: skip
 """Fields of which a group tells one whose class has a word of these."""
-_CLASS_WORD = lazy_pattern(r"Message|Content|Function|Tool|Call")
+_CLASS_WORD = lazy_pattern(r"Content|Function|Tool|Call")
 _PIECE_START = lazy_pattern(r"[\[{(]|(?<![\w.])[^\W\d][\w.]*+\(")
 _SEARCHED_LENGTHS = 20
 """How many times the length of a text is looked at, for pieces in pieces that are no Python."""
@@ -113,12 +112,16 @@ def _contents(node: ast.expr) -> list[ast.expr]:
 
 def _is_printed(node: ast.expr, tools: Container[str]) -> bool:
     """Whether an expression is an object of a client's class: by its name, or by its fields."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.args:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    if node.args or not node.keywords:
         return False
     name, fields = node.func.id, {keyword.arg for keyword in node.keywords}
     if not name[:1].isupper() or name in tools:
         return False
     if not fields.isdisjoint(_MESSAGE_FIELDS) or _CLASS.fullmatch(name):
+        return True
+    if name == "Message" and node.keywords[0].arg in ("id", "role"):  # which a client prints first
         return True
     if any(group <= fields for group in _FIELD_GROUPS) and _CLASS_WORD.search(name):
         return True

@@ -253,7 +253,7 @@ class PieceReader(ABC):
             read += pieces
             silent += [] if pieces or not inner.text.strip() else [inner]
         if not read and len(texts) > 1:
-            read = [piece for inner in silent for piece in self._encoded(inner)]
+            read = [piece for inner in silent for piece in self._quoted(inner, alone=True)]
             silent = []
         if not read:
             return NoCalls("a text that calls no tool")
