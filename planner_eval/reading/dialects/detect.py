@@ -83,7 +83,9 @@ def may_hold_call(text: str) -> bool:
     lettered = any(map(text.__contains__, _WORD_MARKS))
     if not (marked or (lettered and _CALL_OPENING_PATTERN.search(text) is not None)):
         return False
-    return called or (lettered and _STRONG_OPENING_PATTERN.search(text) is not None) or may_hold_token(text)
+    if called or (lettered and _STRONG_OPENING_PATTERN.search(text) is not None):
+        return True
+    return bool(find_opening_tokens(text))
 
 
 _STRONG_MARK = (
@@ -143,15 +145,19 @@ def _candidates(text: str) -> Iterator[Candidate]:
 def find_rows_by_sign(text: str, start: int) -> Iterator[Wrapper]:
     """The rows whose sign stands in the beginning of a text, from `start` on."""
     head = text[start : start + SIGN_SEARCH_CHARS]  # a text's beginning is one in a sign
-    for row, sign in _signed_rows(custom_rows()):
-        if _has_hint(row, text) and sign.search(head):
-            yield row
+    for row, sign, hints in _signed_rows(custom_rows()):
+        for hint in hints:  # asked of each text for each row: a loop is half as dear as any()
+            if hint in text:
+                if sign.search(head):
+                    yield row
+                break
 
 
 @cache
-def _signed_rows(own: tuple[Wrapper, ...]) -> tuple[tuple[Wrapper, re.Pattern[str]], ...]:
-    """The rows that are asked of a text, each with the pattern of its sign."""
-    return tuple((row, re.compile(row.sign)) for row in _candidate_rows(own, text=True))
+def _signed_rows(own: tuple[Wrapper, ...]) -> tuple[tuple[Wrapper, re.Pattern[str], tuple[str, ...]], ...]:
+    """The rows that are asked of a text, each with the pattern of its sign and with its hints."""
+    rows = _candidate_rows(own, text=True)
+    return tuple((row, re.compile(row.sign), row.hints or ("",)) for row in rows)
 
 
 @cache
@@ -182,14 +188,11 @@ class RowToken(NamedTuple):
 
 def find_rows_by_token(text: str) -> list[RowToken]:
     """The rows whose opening token stands in a text, by the token's place, with the token."""
-    if not may_hold_token(text):
-        return []
-    openers = _token_table(custom_rows())
     first_positions: dict[str, Span] = {}
-    for match in _token_pattern(text).finditer(text):
+    for match in find_opening_tokens(text):
         first_positions.setdefault(_remove_spaces(match.group()), match.span())
     opened = []
-    for row, tokens in openers.rows if first_positions else ():
+    for row, tokens in _token_table(custom_rows()).rows if first_positions else ():
         for token, squeezed in tokens:
             if squeezed in first_positions:
                 start, end = first_positions[squeezed]
@@ -210,19 +213,22 @@ _OTHER_PROMPT = lazy_pattern(rf"(?m)^[ \t]*+(?!{_PROMPTED})>>>")
 """A line of a shell that calls nothing: what it does to variables would be lost."""
 
 
-def find_opening_tokens(text: str) -> Iterator[re.Match[str]]:
+def find_opening_tokens(text: str) -> tuple[re.Match[str], ...]:
     """The opening tokens of a text, in order."""
-    if may_hold_token(text):
-        yield from _token_pattern(text).finditer(text)
+    return _find_tokens(text, custom_rows())
+
+
+@remembered(20_000)
+def _find_tokens(text: str, own: tuple[Wrapper, ...]) -> tuple[re.Match[str], ...]:
+    tokens = _token_table(own).regexes
+    present = tuple([regex for word, regex in tokens if word in text])
+    return tuple(_compile_alternatives(present).finditer(text)) if present else ()
 
 
 def find_last_opening_token(text: str) -> re.Match[str] | None:
     """The last opening token of a text, of those that are no words."""
-    last = None
-    for match in find_opening_tokens(text) if "<" in text or "[" in text else ():
-        if match.group().lstrip()[:1] in ("<", "["):
-            last = match
-    return last
+    tokens = reversed(find_opening_tokens(text))
+    return next((match for match in tokens if match.group().lstrip()[:1] in ("<", "[")), None)
 
 
 def opening_tokens(row: Wrapper) -> tuple[str, ...]:
@@ -235,61 +241,28 @@ def opening_tokens(row: Wrapper) -> tuple[str, ...]:
     return tuple(token for token in (*row.head, *row.open, *(text.split("$")[0] for text in tag)) if token)
 
 
-def may_hold_token(text: str) -> bool:
-    """Whether a row's opening token may stand in a text, which a look for words of them tells."""
-    return _present_tokens(text, custom_rows()) != ()
-
-
 def may_be_other_notation(text: str) -> bool:
-    """Whether a text may hold a token of a row's, or has its sign."""
-    return bool(custom_rows()) or may_hold_token(text) or next(find_rows_by_sign(text, 0), None) is not None
-
-
-def words_of_tokens(text: str) -> list[str]:
-    """Of the opening tokens that may stand in a text, but for those that are tags, a word of each."""
-    return [token.word for token in _present_tokens(text, custom_rows()) if token.word[0] != "<"]
-
-
-def _token_pattern(text: str) -> re.Pattern[str]:
-    """A pattern for the tokens that may stand in a text: one for all of them is slow."""
-    return _compile_alternatives(_present_tokens(text, custom_rows()))
-
-
-class _TokenSign(NamedTuple):
-    """What tells that a token may stand in a text, the head of a tag and a word, and what finds it."""
-
-    head: str
-    word: str
-    pattern: str
-
-
-@remembered(20_000)
-def _present_tokens(text: str, own: tuple[Wrapper, ...]) -> tuple[_TokenSign, ...]:
-    """The tokens of which a word stands in a text; a text is asked for several times."""
-    heads = _token_table(own).heads.intersection(_TAG_HEAD.findall(text))
-    return tuple([token for token in _signs_of_heads(own, heads) if token[1] in text])
-
-
-@lru_cache(64)
-def _signs_of_heads(own: tuple[Wrapper, ...], heads: frozenset[str]) -> tuple[_TokenSign, ...]:
-    """The signs of the tokens that may stand in a text whose tags have these heads."""
-    return tuple(token for token in _token_table(own).signs if not token.head or token.head in heads)
-
-
-_TAG_HEAD = re.compile(r"<[^<]{3}")
-"""The first characters of a tag: one look at a text for all of them leaves few rows' tokens to look for."""
+    """Whether a text holds a token of a row's, or has its sign."""
+    if custom_rows() or find_opening_tokens(text):
+        return True
+    return next(find_rows_by_sign(text, 0), None) is not None
 
 
 @lru_cache(256)
-def _compile_alternatives(tokens: tuple[_TokenSign, ...]) -> re.Pattern[str]:
-    return re.compile("|".join([token.pattern for token in tokens]) or "(?!)")
+def _compile_alternatives(regexes: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(regexes))
 
 
 class _TokenTable(NamedTuple):
-    """The signs of all opening tokens, the longest first; each row's tokens, with and without blanks."""
+    """What finds opening tokens, and each row's tokens, with and without blanks.
 
-    signs: tuple[_TokenSign, ...]
-    heads: frozenset[str]
+    Args:
+        regexes: A regular expression for each, with a word that stands where it does; one for all those that
+            begin with an angle bracket, whose search is as fast as one for the bracket.
+        rows: The tokens by row.
+    """
+
+    regexes: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Wrapper, tuple[tuple[str, str], ...]], ...]
 
 
@@ -301,12 +274,10 @@ def _token_table(_own: tuple[Wrapper, ...]) -> _TokenTable:
     )
     tokens = {(token, _line_start_lookahead(row)) for row, row_tokens in rows for token, _ in row_tokens}
     longest = sorted(tokens, key=lambda item: (-len(item[0]), item))
-    signs = tuple(
-        _TokenSign("".join(_TAG_HEAD.findall(word)[:1]), word, _opening_token_regex(token, following))
-        for token, following in longest
-        for word in [_longest_fixed_text(token)]
-    )
-    return _TokenTable(signs, frozenset(token.head for token in signs), rows)
+    regexes = [(_longest_fixed_text(token), _opening_token_regex(token, line)) for token, line in longest]
+    tags = "|".join([regex for _, regex in regexes if regex.startswith("(?:<")])
+    words = [(word, regex) for word, regex in regexes if not regex.startswith("(?:<")]
+    return _TokenTable((("<", f"(?:{tags})"), *words), rows)
 
 
 def _longest_fixed_text(token: str) -> str:
@@ -327,7 +298,7 @@ def _line_start_lookahead(row: Wrapper) -> str | None:
 
 def _opening_token_regex(token: str, following: str | None) -> str:
     pattern = token_regex([token.rstrip()])
-    return pattern if following is None else rf"(?:(?<=\n)|\A)[ \t]*+{pattern}{following}"
+    return pattern if following is None else rf"(?m:^)[ \t]*+{pattern}{following}"
 
 
 def _remove_spaces(text: str) -> str:

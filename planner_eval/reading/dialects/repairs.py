@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from planner_eval.base.json_text import decode_whole
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern
+from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern, remembered
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.finding.edited_text import (
     BRACKET_PAIRS,
@@ -111,8 +111,8 @@ def repairs(view: TextView) -> Iterator[RepairedText]:
         current, notes = start, start_notes
         words: list[str] | None = None
         sound: bool | None = None
-        for step in _REPAIR_STEPS:
-            if step in _STEPS_FOR_BROKEN_JSON:
+        for step, for_broken_json in _REPAIR_STEPS:
+            if for_broken_json:
                 sound = is_json(current.text) if sound is None else sound
                 if sound:
                     continue
@@ -155,6 +155,7 @@ _ESCAPED_LINE_END = lazy_pattern(r"\\[ntr]")
 _WORD = lazy_pattern(r"\w+|\$")
 
 
+@remembered(20_000)
 def _words(text: str) -> list[str]:
     """The words and dollar signs of a text in order, which no repair may change."""
     if "#" in text or "//" in text:
@@ -388,6 +389,7 @@ def parse_json(text: str) -> Any:
         return None
 
 
+@remembered(20_000)
 def is_json(text: str) -> bool:
     """Whether a text is one JSON value, in which no sign is missing or too many; only texts in it may be."""
     try:
@@ -457,9 +459,16 @@ def _repair_unclosed_list(text: str, waiting: list[tuple[int, str]], last: int) 
     return []
 
 
-_REPAIR_STEPS: tuple[Callable[[str], list[TextEdit]], ...] = (
-    _repair_markdown, _repair_quoted_names, _repair_quoted_calls, _repair_commas, _repair_loose_json,
-    _repair_encoded_json, _repair_brackets,
-)  # fmt: skip
-_STEPS_FOR_BROKEN_JSON = (_repair_commas, _repair_loose_json, _repair_brackets)
-"""Those that find nothing in a text that is JSON, and look at each sign of it."""
+_REPAIR_STEPS = [
+    (remembered(20_000)(step), for_broken_json)
+    for step, for_broken_json in (
+        (_repair_markdown, False),
+        (_repair_quoted_names, False),
+        (_repair_quoted_calls, False),
+        (_repair_commas, True),
+        (_repair_loose_json, True),
+        (_repair_encoded_json, False),
+        (_repair_brackets, True),
+    )
+]
+"""What each finds to mend, and whether it finds nothing in JSON, whose signs it looks at one by one."""

@@ -244,9 +244,7 @@ _UNFINISHED_CALL = lazy_pattern(
 )
 """The end of a text, from a line's start on, in which a call is begun."""
 
-_UNFINISHED_ASSIGNMENT = lazy_pattern(
-    rf"(?:^|\n)[ \t]*+[^\W\d]\w*+(?:\s*+,\s*+\w++)*+\s*+=[ \t]*+({_NAME})?+\Z"
-)
+_UNFINISHED_ASSIGNMENT = lazy_pattern(rf"\n[ \t]*+[^\W\d]\w*+(?:\s*+,\s*+\w++)*+\s*+=[ \t]*+({_NAME})?+\Z")
 _CLOSERS = lazy_pattern(r"[\s\])};,.`]*+")
 _NAME_ON_LAST_LINE = lazy_pattern(rf"[ \t]*+\n[ \t]*+{_NAME}")
 _BARE_TAG = lazy_pattern(r"<\w++>\Z")
@@ -353,9 +351,10 @@ def _find_open_call_name(tail: str) -> int | None:
 
 def _find_unfinished_assignment(tail: str, before: str) -> int | None:
     """Where a statement begins that would name the result of a call: `x = f` after calls."""
-    match = _UNFINISHED_ASSIGNMENT.search(tail)
+    match = _UNFINISHED_ASSIGNMENT.search(f"\n{tail}")
     if match is None:
         return None
-    if match[1] and re.search(rf"\b{re.escape(match[1].split('.')[0])}\b", before + tail[: match.start()]):
+    start = max(match.start() - 1, 0)
+    if match[1] and re.search(rf"\b{re.escape(match[1].split('.')[0])}\b", before + tail[:start]):
         return None
-    return match.start()
+    return start

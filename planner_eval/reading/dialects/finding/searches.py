@@ -55,19 +55,6 @@ _OWN_CODE_START = re.compile(
     r"\n[ \t]*+(?:(?:async\s++)?def\s++\w++\s*+\(|class\s++\w++|assert\s|self\.\w|@\w++\.?|if __name__"
     r"|#include\b|(?:export\s++|public\s++|private\s++)++(?:static\s++|default\s++)*+(?:class|function|void|int)\b)"
 )
-_OWN_CODE_WORDS = (
-    "def",
-    "class",
-    "assert",
-    "self.",
-    "@",
-    "__name__",
-    "#include",
-    "export",
-    "public",
-    "private",
-)
-"""Of which one stands wherever own code begins: a look for them is cheap."""
 _IMPORT = lazy_pattern(r"(?m)^[ \t]*+(?:import\s++\w|from\s++[\w.]++\s++import\s)")
 
 
@@ -83,7 +70,7 @@ def read_before_own_code(block: Block, reader: BlockReader, *, after: bool) -> l
         ParseError: it begins like a plan and cannot be read.
     """
     text = block.view.text
-    own = _OWN_CODE_START.search(f"\n{text}") if any(map(text.__contains__, _OWN_CODE_WORDS)) else None
+    own = _OWN_CODE_START.search(f"\n{text}")
     start = _start_of_own_code(text, own.start()) if own else 0
     is_own = after and (own is not None or _IMPORT.match(text.lstrip()) is not None)
     is_python = (is_own or start > 0) and reader.as_python(block.view) is not None

@@ -245,9 +245,7 @@ def write_yaml(plan: Plan) -> str:
 
     class Dumper(yaml.SafeDumper):
         def represent_str(self, data: str) -> Any:
-            quoted = (
-                any(sign in data for sign in "<[#\x1b") or next(find_opening_tokens(data), None) is not None
-            )
+            quoted = any(sign in data for sign in "<[#\x1b") or find_opening_tokens(data)
             return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if quoted else None)
 
     Dumper.add_representer(str, Dumper.represent_str)

@@ -13,15 +13,16 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 from planner_eval.base import grammar
-from planner_eval.base.errors import LimitError, ParseError, WriteError
+from planner_eval.base.errors import LimitError, ParseError, WriteError, strip_traceback
 from planner_eval.base.grammar import describe_found
 from planner_eval.base.json_text import ObjectSpans, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls, long_integer_error
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import lazy_pattern, remembered
 from planner_eval.plan.model import (
     Call,
     Diagnostic,
@@ -216,6 +217,7 @@ _NOT_PYTHON = lazy_pattern(
 """Names of arguments and zeros before integers; texts and comments, which are passed over."""
 
 
+@remembered(2_000)
 def _parse_lenient(text: str) -> ast.Module | None:
     """The tree of calls that Python refuses only for names of arguments, or for zeros before integers.
 
@@ -278,14 +280,24 @@ def read_grammar(
     Raises:
         ParseError: with the place and what was expected there.
     """
+    tree = _parse_by_grammar(text)
+    if isinstance(tree, ParseError):
+        raise copy(tree)  # who takes it may say more of it
+    return follow(tree, text, defined, limits, 0, before, own_variables)
+
+
+@remembered(2_000)
+def _parse_by_grammar(text: str) -> ast.Module | ParseError:
+    """The tree that the grammar makes of a text, or why it is none."""
     from planner_eval.reading.dialects.programs.program_grammars import PythonTransformer
 
+    parser = grammar.load("python", PythonTransformer)
     try:
-        tree = grammar.run(grammar.load("python", PythonTransformer), text, TERMINAL_DESCRIPTIONS, "pythonic")
+        tree: ast.Module = grammar.run(parser, text, TERMINAL_DESCRIPTIONS, "pythonic")
     except ParseError as error:
         error.text = error.text or text
-        raise _explain_error(error) from None
-    return follow(tree, text, defined, limits, 0, before, own_variables)
+        return strip_traceback(_explain_error(error))
+    return tree
 
 
 def _explain_error(error: ParseError) -> ParseError:
