@@ -33,7 +33,6 @@ from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value, no_call_re
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.answers import resolve_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
-from planner_eval.reading.dialects.conversations.printed import read_printed
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan, TurnChoice, check_turn
 from planner_eval.reading.dialects.finding.edited_text import TextView, drop_chat_tokens, remove_call_spans
 from planner_eval.reading.dialects.finding.whole_texts import (
@@ -139,7 +138,9 @@ def _parse(source: Any, values: list[Any] | None, how: _ReadOptions) -> Plan:
             raise InputError("the grammar reads a text as it is: drop --turn or --grammar")
         name, raw, text = _read_by_grammar(source, dialect, limits, reader, repair=repair)
     elif isinstance(source, str):
-        name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
+        name, raw = _read_printed(source, how) or _read(
+            source, dialect, limits, values, repair=repair, located=False, turn=turn
+        )
     else:
         name, raw = _read_data(source, dialect, limits, repair=repair, turn=turn)
     if not raw.calls:
@@ -156,6 +157,31 @@ def _parse(source: Any, values: list[Any] | None, how: _ReadOptions) -> Plan:
         read = values if values is not None else loads_if_json(source, limits) or []
         data = unwrap_single(read)
     return infer_edges(plan, None if infer is True else infer, read_user_text(data))
+
+
+def _read_printed(source: str, how: _ReadOptions) -> RecognisedPlan | None:
+    """The calls of objects of clients that Python printed; None of any other text."""
+    dialect, limits, repair, tools, *_, turn = how
+    if "(" not in source or not any(map(source.__contains__, _PRINTED_SIGNS)) or len(source) > limits.chars:
+        return None
+    from planner_eval.reading.dialects.conversations.printed import read_printed
+
+    try:
+        data = read_printed(source, tools or ())
+        return None if data is None else _read_data(data, dialect, limits, repair=repair, turn=turn)
+    except AnswerError:
+        raise
+    except ParseError as error:
+        error.text = error.text or source
+        raise
+
+
+_PRINTED_SIGNS = (
+    "tool_calls=", "function_call=", "_kwargs=", "call_id=", "trajectory=", "_reason=", "arguments=", "args=",
+    "input=", "role=", "parts=", "Message(", "MessageChunk(", "Block(", "ChatCompletion", "AgentAction",
+    "GenerateContentResponse(", "Traceback (",
+)  # fmt: skip
+"""Of which one stands in each text of a printed object, or of an error."""
 
 
 def _refuse_deep(source: Any, limits: Limits) -> None:
@@ -222,7 +248,8 @@ def unlinked(text: str) -> UnlinkedPlan:
     """
     if text[:1] in INVISIBLE:
         text = _blank_byte_order_mark(text)
-    name, raw = _read(text, None, DEFAULT_LIMITS, repair=False, located=False)
+    how = None, DEFAULT_LIMITS, False, None, False, None, "fast", None
+    name, raw = _read_printed(text, how) or _read(text, None, DEFAULT_LIMITS, repair=False, located=False)
     return UnlinkedPlan(name, _normalize_calls(name, raw, DEFAULT_LIMITS), text)
 
 
@@ -282,8 +309,6 @@ def _read(
     _refuse_size(source, dialect, limits)
     try:
         refuse_too_many_calls(source, limits)
-        if (printed := read_printed(source)) is not None:
-            return RecognisedPlan(*_read_data(printed, dialect, limits, repair=repair, turn=turn))
         is_json = source.lstrip()[:1] in ("[", "{")
         if not located and dialect is None:
             values = loads_if_json(source, limits) if is_json and values is None else values

@@ -16,7 +16,14 @@ from planner_eval.base.json_text import decode_whole
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern, remembered
 from planner_eval.plan.model import Diagnostic
-from planner_eval.reading.dialects.finding.edited_text import BRACKET_PAIRS, TextEdit, TextView, tokens
+from planner_eval.reading.dialects.finding.edited_text import (
+    BRACKET_PAIRS,
+    PYTHON_ESCAPE,
+    TextEdit,
+    TextView,
+    tokens,
+    unescaping_edits,
+)
 
 REPAIR_MEANINGS = {
     "quotes": "wrong quotation marks, or quotes around a tool's name",
@@ -51,9 +58,8 @@ _LOOSE_JSON_TOKENS = (
     Branch("comment", r"//[^\n]*+|\#[^\n]*+"),
     Branch("missing_comma", r"\}(?=\s*+\{)"),
 )
-_PYTHON_ESCAPE = r"\\[xU](?P<code>(?<=x)[\da-fA-F]{2}|(?<=U)00(?:0[\da-fA-F]|10)[\da-fA-F]{4})"
-_PYTHON_ESCAPES = lazy_pattern(_PYTHON_ESCAPE)
-_ESCAPES = lazy_pattern(rf"{_PYTHON_ESCAPE}|\\(?P<mark>.)|\"|\n|\t", re.S)
+_PYTHON_ESCAPES = lazy_pattern(PYTHON_ESCAPE)
+_ESCAPES = lazy_pattern(rf"{PYTHON_ESCAPE}|\\(?P<mark>.)|\"|\n|\t", re.S)
 _CONTROL = lazy_pattern(r"[\n\t\r]")
 _CONTROL_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _MARKDOWN_ESCAPE = lazy_pattern(r"\\(?=[_*\[\]#~<>])")
@@ -69,7 +75,9 @@ _DOUBLE_QUOTED = lazy_pattern(
 _QUOTES_TO_ESCAPE = lazy_pattern(rf"(\\\")|(?<!\\)'(?={_VALUE_END})")
 """What is written otherwise between single quotes: an escaped double quote, and what looks like an end."""
 _ESCAPED_SIGN = lazy_pattern(r"\\([\"nt\\])")
-_ESCAPED_TEXT = lazy_pattern(r"(?:[^\"'\\]++|(?<=\w)'(?=\w)|\\[nt])*+\\\"(?:[^\"\\]++|\\.)*+", re.S)
+_ESCAPED_TEXT = lazy_pattern(
+    r"(?:[^\"'\\]++|(?<=\w)'(?=\w)|\\[nt]|\\u[\da-fA-F]{4})*+\\\"(?:[^\"\\]++|\\.)*+", re.S
+)
 """A text of which each quote has a backslash, the first of all."""
 
 
@@ -205,7 +213,15 @@ def decode_once(view: TextView) -> RepairedText | None:
     """
     if '\\"' not in view.text or _ESCAPED_TEXT.fullmatch(view.text) is None:
         return None
-    return _apply(view, _unescape(view.text), ())
+    return unescape(view)
+
+
+_TEXT_ESCAPE = lazy_pattern(r"\\[nu\"]")
+
+
+def unescape(view: TextView) -> RepairedText | None:
+    """A text with line ends, quotes or codes escaped, as it is without escapes; None of any other."""
+    return _apply(view, unescaping_edits(view.text), ()) if _TEXT_ESCAPE.search(view.text) else None
 
 
 def _repair_markdown(text: str) -> list[TextEdit]:

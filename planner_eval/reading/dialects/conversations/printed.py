@@ -3,61 +3,133 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.text import lazy_pattern
 from planner_eval.reading.dialects.conversations.answers import failure_state
+from planner_eval.reading.dialects.detect import may_be_other_notation
+from planner_eval.reading.dialects.finding.edited_text import extent
+from planner_eval.reading.dialects.finding.segments import CALL_LIKE
 from planner_eval.reading.dialects.programs.syntax import parse_syntax
 
-_PRINTED_OBJECT = lazy_pattern(
-    r"\s*+\[?((?:Parsed)?ChatCompletion\w*+|(?:AI|Human|System|Tool|Function)Message(?:Chunk)?+"
-    r"|(?:ToolUse|Text|Thinking)Block|AgentAction\w*+|ResponseFunctionToolCall|GenerateContentResponse"
-    r"|FunctionCall(?=\((?:id|args)=)|ToolCall(?=\((?:id|function)=)|Content(?=\(parts=)"
-    r"|(?:Message|ModelResponse)(?=\((?:id|role)=')|Response(?=\(id='resp)"
-    r"|Traceback(?= \(most recent call last\):))[( ]"
+_CLASSES = (
+    r"(?:Parsed)?ChatCompletion\w*+|(?:AI|Human|System|Tool|Function)Message(?:Chunk)?+"
+    r"|(?:ToolUse|Text|Thinking)Block|AgentAction\w*+|Response(?:Output|Function|Reasoning)\w*+|GenerateContentResponse"
 )
-"""How a text begins that is an object of a client as Python prints it, or an error's traceback."""
-_REQUESTS = lazy_pattern(r"(?m)^-++ \w++(?: \([^()\n]*+\))?+ -++\n(\[FunctionCall\(id=.*\])$")
-"""The lists of calls in what AutoGen's console prints, under the event's name or the speaker's."""
+"""Classes of clients that are known by their names alone."""
+_CLASS = lazy_pattern(_CLASSES)
+_OPENED_OBJECT = lazy_pattern(rf"\s*+\[?({_CLASSES})\(")
+_MESSAGE_FIELDS = frozenset({
+    "tool_calls", "function_call", "additional_kwargs", "tool_call_id", "call_id", "tool_kwargs",
+    "trajectory", "finish_reason", "stop_reason",
+})  # fmt: skip
+"""Fields that answers have, and tools' arguments have not: one tells an object of any client."""
+_FIELD_GROUPS = (
+    {"name", "arguments"}, {"name", "args"}, {"tool_name", "args"}, {"name", "input"}, {"parts", "role"},
+)  # fmt: skip
+"""Fields of which a group tells one whose class has a word of these."""
+_CLASS_WORD = lazy_pattern(r"Content|Function|Tool|Call")
+_PIECE_START = lazy_pattern(r"[\[{(]|(?<![\w.])[^\W\d][\w.]*+\(")
+_SEARCHED_LENGTHS = 20
+"""How many times the length of a text is looked at, for pieces in pieces that are no Python."""
+_REQUESTS = lazy_pattern(r"(?m)^-++ ToolCallRequestEvent \([^()\n]*+\) -++\n(\[FunctionCall\(id=.*\])$")
+"""The lists of calls in what AutoGen's console prints."""
 _ENUM_MEMBER = lazy_pattern(r"<\w+\.\w+: ('[^'\n]*'|\d+)>")
+_TRACEBACK = lazy_pattern(r"\s*+Traceback \(most recent call last\):")
 
 
-def read_printed(text: str) -> Any:
-    """The data of a printed object, or of a list of them: each an object of its named arguments.
+def read_printed(text: str, tools: Container[str] = ()) -> Any:
+    """The data of printed objects, alone, in lists, in fences or after words: each of its named arguments.
 
     Args:
         text: What Python prints; None is given for any other text.
+        tools: Tools, which are no classes of a client.
 
     Raises:
-        ParseError: something in it is no data.
+        ParseError: something in them is no data, or calls stand beside them.
         AnswerError: it is the traceback of an error, which stands in an answer's place.
 
     >>> read_printed("[ToolUseBlock(id='t', input={'a': 1}, name='f', type='tool_use')]")["content"]
     [{'id': 't', 'input': {'a': 1}, 'name': 'f', 'type': 'tool_use'}]
-    >>> read_printed("Message(to='Ann')")
+    >>> read_printed("Message(to='Ann')"), read_printed("Message(role='', content='')", {"Message"})
+    (None, None)
     """
-    match = _PRINTED_OBJECT.match(text)
-    if match is None:
-        requests = _REQUESTS.findall(text) if "-\n[FunctionCall(id=" in text else []
-        calls = [call for request in requests for call in read_printed(request)]
-        return {"role": "assistant", "tool_calls": calls} if calls else None
-    name = match[1]
-    if name == "Traceback":
+    if _TRACEBACK.match(text):
         return _refuse_traceback(text)
-    tree = parse_syntax(_ENUM_MEMBER.sub(r"\1", text.strip()))
-    statement = tree.body[0] if isinstance(tree, ast.Module) and len(tree.body) == 1 else None
+    if "ToolCallRequestEvent" in text:
+        text = "\n".join(_REQUESTS.findall(text))
+    objects, remainder = _split(text, tools)
+    opened = None if objects else _OPENED_OBJECT.match(text)
+    if not (objects or opened) or may_be_other_notation(remainder):
+        return None
+    name = opened[1] if opened else _class_name(objects[0])
+    items: list[Any] = []
     try:
-        data = _data_of(statement.value) if isinstance(statement, ast.Expr) else None
+        for node in objects:
+            data = _data_of(node)
+            items += data if isinstance(data, list) else [data]
     except (ValueError, RecursionError):
-        data = None
-    if data is None:
+        items = []
+    if not items or CALL_LIKE.search(remainder):
         reason = f"found the printed form of an object of a client, {name}, that cannot be read"
         raise ParseError(f"{reason}: save its model_dump() as JSON", text=text, code="parse.shape")
-    items = data if isinstance(data, list) else [data]
-    if all("function" in item for item in items):
+    if all(isinstance(item, dict) and "function" in item for item in items):
         return {"role": "assistant", "tool_calls": items}
-    return {"role": "assistant", "content": items} if name.endswith("Block") else data
+    if name.endswith("Block"):
+        return {"role": "assistant", "content": items}
+    return items[0] if len(items) == 1 else items
+
+
+def _split(text: str, tools: Container[str]) -> tuple[list[ast.expr], str]:
+    """The printed objects of a text, and what else stands in it."""
+    objects: list[ast.expr] = []
+    outside, position, budget = [], 0, _SEARCHED_LENGTHS * len(text)
+    for match in _PIECE_START.finditer(text):
+        if match.start() < position or budget < 0:
+            continue
+        end = extent(text, match.start()).end
+        budget -= end - match.start()
+        tree = parse_syntax(_ENUM_MEMBER.sub(r"\1", text[match.start() : end]))
+        statement = tree.body[0] if isinstance(tree, ast.Module) and len(tree.body) == 1 else None
+        if not isinstance(statement, ast.Expr):
+            continue
+        outside.append(text[position : match.start()])
+        if any(_is_printed(node, tools) for node in _contents(statement.value)):
+            objects.append(statement.value)
+        else:
+            outside.append(text[match.start() : end])
+        position = end
+    return objects, "".join([*outside, text[position:]])
+
+
+def _contents(node: ast.expr) -> list[ast.expr]:
+    """What stands in lists and objects of data, and in theirs; anything else itself."""
+    inside = getattr(node, "elts", None) or getattr(node, "values", None)
+    return [leaf for item in inside for leaf in _contents(item)] if inside else [node]
+
+
+def _is_printed(node: ast.expr, tools: Container[str]) -> bool:
+    """Whether an expression is an object of a client's class: by its name, or by its fields."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    if node.args or not node.keywords:
+        return False
+    name, fields = node.func.id, {keyword.arg for keyword in node.keywords}
+    if not name[:1].isupper() or name in tools:
+        return False
+    if not fields.isdisjoint(_MESSAGE_FIELDS) or _CLASS.fullmatch(name):
+        return True
+    if name == "Message" and node.keywords[0].arg in ("id", "role"):  # which a client prints first
+        return True
+    if any(group <= fields for group in _FIELD_GROUPS) and _CLASS_WORD.search(name):
+        return True
+    return any(_is_printed(leaf, tools) for word in node.keywords for leaf in _contents(word.value))
+
+
+def _class_name(node: ast.expr) -> str:
+    return next((leaf.func.id for leaf in _contents(node) if isinstance(leaf, ast.Call)), "")  # type: ignore[attr-defined]
 
 
 def _refuse_traceback(text: str) -> None:
@@ -70,16 +142,27 @@ def _refuse_traceback(text: str) -> None:
 
 _SPEAKERS = {"AI": "ai", "Human": "human", "System": "system", "Tool": "tool", "Function": "function"}
 """Who speaks in a message of LangChain's, by its class."""
+_PART_KINDS = {
+    "ToolCallPart": "tool-call", "TextPart": "text", "ThinkingPart": "thinking",
+    "ToolReturnPart": "tool-return", "RetryPromptPart": "retry-prompt", "UserPromptPart": "user-prompt",
+    "SystemPromptPart": "system-prompt",
+}  # fmt: skip
+"""What a part of a message of Pydantic AI's is, by its class."""
 
 
 def _data_of(node: ast.expr) -> Any:
     if isinstance(node, (ast.List, ast.Tuple)):
         return [_data_of(item) for item in node.elts]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+        name = node.func.id
         fields = {keyword.arg: _data_of(keyword.value) for keyword in node.keywords}
-        speaker = _SPEAKERS.get(node.func.id.removesuffix("Chunk").removesuffix("Message"))
-        return fields if speaker is None else {"type": speaker, **fields}
-    if isinstance(node, ast.Call):  # a time
+        speaker = _SPEAKERS.get(name.removesuffix("Chunk").removesuffix("Message"))
+        if speaker is not None:
+            return {"type": speaker, **fields}
+        if isinstance(fields.get("trajectory"), dict):
+            return fields["trajectory"]  # of DSPy, with the calls
+        return {"part_kind": _PART_KINDS[name], **fields} if name in _PART_KINDS else fields
+    if isinstance(node, (ast.Call, ast.Name, ast.Attribute)):  # a time, a member of an enumeration
         return ast.unparse(node)
     if isinstance(node, ast.Dict):
         items = zip(node.keys, node.values, strict=True)

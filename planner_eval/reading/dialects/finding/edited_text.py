@@ -6,6 +6,7 @@ that is read; places must still point into the text that the user gave.
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -140,20 +141,31 @@ def remove_call_spans(raw: RawPlan) -> RawPlan:
     return RawPlan(calls, raw.answer, tuple(note._replace(span=None) for note in raw.notes))
 
 
-_ESCAPE = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)
+_PAIR = r"u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}"
+PYTHON_ESCAPE = r"\\[xU](?P<code>(?<=x)[\da-fA-F]{2}|(?<=U)00(?:0[\da-fA-F]|10)[\da-fA-F]{4})"
+_ESCAPE = lazy_pattern(rf"{PYTHON_ESCAPE}|\\(?:(?P<json>{_PAIR}|u[\da-fA-F]{{4}})|(?P<mark>.))", re.S)
 _CONTROL_CHARACTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
-def unescape_view(view: TextView) -> TextView:
-    r"""A quoted text's inside with its escapes undone; surrogate pairs stay two characters.
-
-    >>> unescape_view(TextView(r"a\nf(\"x\")")).text
-    'a\nf("x")'
-    """
+def unescaping_edits(text: str) -> list[TextEdit]:
+    """What undoes the escapes of JSON or Python in a text."""
     edits = []
-    for match in _ESCAPE.finditer(view.text):
-        new = chr(int(match[1], 16)) if match[1] else _CONTROL_CHARACTERS.get(match[2], match[2])
-        edits.append(TextEdit(match.start(), match.end(), new))
+    for match in _ESCAPE.finditer(text):
+        if match["mark"]:
+            new = _CONTROL_CHARACTERS.get(match["mark"], match["mark"])
+        else:
+            new = chr(int(match["code"], 16)) if match["code"] else json.loads(f'"{match.group()}"')
+        edits.append(TextEdit(match.start(), match.end(), new, "escaped_newline"))
+    return edits
+
+
+def unescape_view(view: TextView) -> TextView:
+    r"""The inside of a quoted text of JSON's or Python's with its escapes undone.
+
+    >>> unescape_view(TextView(r"a\nf(\"x\", '\ud83d\ude00\xe9')")).text
+    'a\nf("x", \'😀é\')'
+    """
+    edits = unescaping_edits(view.text)
     return view.edit(edits) if edits else view
 
 

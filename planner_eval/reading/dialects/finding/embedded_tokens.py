@@ -1,4 +1,4 @@
-"""Tags and tokens that stand inside values of calls.
+"""Tags and tokens that stand inside values of calls, or in texts and comments of programs.
 
 It goes by the quotes and tags around them. What it takes for one too many costs a reading more, and
 changes nothing; what it passes over is taken for what it is outside of values.
@@ -6,6 +6,7 @@ changes nothing; what it passes over is taken for what it is outside of values.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -16,12 +17,14 @@ from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, remembered
-from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
+from planner_eval.plan.model import Path, RawCall, RawComputed, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.answers import RESULT_TOKENS
+from planner_eval.reading.dialects.finding.segments import FENCE_LABEL, fences
 from planner_eval.reading.dialects.finding.speakers import CHAT_TOKEN
 from planner_eval.reading.dialects.finding.thought_tokens import THOUGHT_ENDS, THOUGHT_TOKENS
+from planner_eval.reading.dialects.programs.syntax import parse_syntax
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
@@ -50,6 +53,8 @@ _WORD = lazy_pattern(r"\S++")
 _UNQUOTED_VALUE_LINE = lazy_pattern(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\"']?[ \t]*+:[ \t]")
 """How a line begins on which a value without quotes may stand."""
 _UNQUOTED_VALUE_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
+_COMMENT_START = lazy_pattern(r"(?<!\S)#(?!\w++\s*=)")
+"""What may begin a comment of Python's; no argument of AppBench's."""
 _TRIPLE_QUOTES = ('"""', "'''")
 
 
@@ -114,9 +119,16 @@ def _remove_escapes(text: str) -> str:
     return _ESCAPED_CHARACTER.sub("", text) if "\\" in text else text
 
 
+def _count_double_quotes(text: str) -> int:
+    """How many double quotes stand in a text, without those that are three."""
+    return text.count('"') - 3 * text.count('"""')
+
+
 def _count_single_quotes(text: str) -> int:
-    """How many single quotes stand in a text, without the apostrophes in words."""
-    return text.count("'") - len(_APOSTROPHE.findall(text)) if "'" in text else 0
+    """How many single quotes stand in a text, without those that are three and the apostrophes in words."""
+    if "'" not in text:
+        return 0
+    return text.count("'") - 3 * text.count("'''") - len(_APOSTROPHE.findall(text))
 
 
 def _find_tags(text: str) -> list[Tag]:
@@ -204,11 +216,14 @@ class _TagContext:
         if "(#" in text:
             self.between["='"] = "')"
         self.framed = dict.fromkeys(self.between, False)
+        self.commented = "#" in text
 
     def may_hold(self, tag: Tag) -> bool:
         """Whether a tag may stand inside a value."""
         start, end = tag.spans[0]
         self._move(start)
+        if self.commented and _COMMENT_START.search(self.text, self.line, start) is not None:
+            return True
         if self.double or self.single:
             odd = self.double % 2 or self.single % 2
             if odd or (self.double and self.single) or (tag.aside and self._quoted_after(end)):
@@ -237,7 +252,7 @@ class _TagContext:
             self.double = self.single = 0
             passed = passed[line_start:]
         passed = _remove_escapes(passed)
-        self.double += passed.count('"')
+        self.double += _count_double_quotes(passed)
         self.single += _count_single_quotes(passed)
         for mark in self.marks:
             self.double -= passed.count(mark) * mark.count('"')
@@ -248,7 +263,7 @@ class _TagContext:
             self.stop = line_end(self.text, position)
             line = self.text[self.line : self.stop]
             plain = _remove_escapes(line)
-            odd = plain.count('"') % 2 or _count_single_quotes(plain) % 2
+            odd = _count_double_quotes(plain) % 2 or _count_single_quotes(plain) % 2
             self.last = self.line + max(line.rfind('"'), line.rfind("'")) if odd else -1
         return position <= self.last
 
@@ -298,9 +313,12 @@ def read_embedded_tags(text: str, groups: list[list[Tag]], read: TextReader) -> 
     """
     if not groups or sum(map(len, groups)) > _MAX_PLACEHOLDERS or max(text) >= chr(_FIRST_PLACEHOLDER):
         return None
-    proven: list[list[Tag]] = []
+    seen = _tags_in_programs(TagPlaceholders(text, groups))
+    proven = [group for group in groups if all(seen.issuperset(tag.spans) for tag in group)]
     best: EmbeddedTagReading | None = None
-    waiting = [groups]
+    waiting: list[list[list[Tag]]] = [[]] if proven else []
+    if len(proven) < len(groups):
+        waiting.append([group for group in groups if group not in proven])
     for _ in range(_MAX_ATTEMPTS if len(text) <= _LONG_TEXT_LENGTH else 2):
         if not waiting:
             break
@@ -310,9 +328,12 @@ def read_embedded_tags(text: str, groups: list[list[Tag]], read: TextReader) -> 
         try:
             plan = read(signs.text)
         except ParseError:
+            if len(proven) == len(groups):
+                raise
             waiting[:0] = _split_groups(candidates)
             continue
         put = signs.put_back(plan.raw)
+        signs.seen |= seen
         read_groups = [group for group in tried if all(signs.seen.issuperset(tag.spans) for tag in group)]
         if put is None:
             waiting[:0] = _split_groups(candidates)
@@ -396,6 +417,8 @@ class TagPlaceholders:
     def _leaf(self, value: Value) -> Value:
         if isinstance(value, RawRef):
             return RawRef(self.whole(value.name), self._path(value.path))
+        if isinstance(value, RawComputed):
+            return RawComputed(self.whole(value.text))
         return self.whole(value) if isinstance(value, str) else value
 
     def _path(self, path: Path) -> Path:
@@ -410,3 +433,15 @@ class TagPlaceholders:
         self.broken |= len(match[0]) != end - start
         self.seen.add((start, end))
         return self.source[start:end]
+
+
+def _tags_in_programs(signs: TagPlaceholders) -> set[Span]:
+    """The tags in texts and comments of what is a program: elsewhere a sign is none of Python's."""
+    text, seen = signs.text, set[Span]()
+    for start, end in ((0, len(text)), *(fence.span("body") for fence in fences(text))):
+        label = FENCE_LABEL.match(text, start) if start else None
+        program = text[label.end() if label else start : end]
+        tree = parse_syntax(program.strip()) if _PLACEHOLDER.search(program) else None
+        if isinstance(tree, ast.Module) and any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+            seen |= {span for span in signs.spans.values() if start <= span[0] < end}
+    return seen

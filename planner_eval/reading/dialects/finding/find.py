@@ -19,7 +19,15 @@ from planner_eval.base.errors import LimitError, ParseError, strip_traceback
 from planner_eval.base.json_text import JSON_WHITESPACE, loads, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.text import lazy_pattern, shorten
-from planner_eval.plan.model import UNREAD_CALL, Arguments, Diagnostic, RawCall, RawPlan, no_call_remark
+from planner_eval.plan.model import (
+    UNREAD_CALL,
+    Arguments,
+    Diagnostic,
+    RawCall,
+    RawPlan,
+    may_tell_unread_call,
+    no_call_remark,
+)
 from planner_eval.reading.dialects.conversations.messages import JSON_STARTS
 from planner_eval.reading.dialects.conversations.spans import QUOTED_SPAN_KEYS, refuse_several_runs
 from planner_eval.reading.dialects.conversations.turns import ProseReader
@@ -36,7 +44,6 @@ from planner_eval.reading.dialects.finding.cut_texts import (
 )
 from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.finding.embedded_tokens import EmbeddedTagReading, read_embedded_tags, tags
-from planner_eval.reading.dialects.finding.pieces import LazyParseError
 from planner_eval.reading.dialects.finding.searches import (
     Search,
     find_appbench_runs,
@@ -47,6 +54,7 @@ from planner_eval.reading.dialects.finding.searches import (
 from planner_eval.reading.dialects.finding.segments import (
     FENCE_LABEL,
     PYTHON_DIALECTS,
+    LazyParseError,
     ReadCalls,
     fences,
     segment_starts,
@@ -64,7 +72,7 @@ from planner_eval.reading.dialects.finding.unread_calls import (
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.program import Variables, connect_calls, shift_names
 from planner_eval.reading.dialects.programs.syntax import MAX_PARSED_CHARS, is_long_program, parse_syntax
-from planner_eval.reading.dialects.repairs import RepairedText, decode_once, repairs
+from planner_eval.reading.dialects.repairs import RepairedText, decode_once, repairs, unescape
 
 
 def find_plan(
@@ -102,7 +110,7 @@ def find_plan(
     if values is not None:
         search.reader.decoded = source.strip(JSON_WHITESPACE), values or None
     try:
-        return _find_plan(source, search)
+        return _read_escaped(source, _find_plan(source, search), search.reader)
     except CutError as error:
         if repair:
             for text in texts_before_cut(error):
@@ -115,6 +123,28 @@ def find_plan(
         raise
     except ParseError as error:
         raise _refusal(error, search.reader) from None
+
+
+def _read_escaped(source: str, found: RecognisedPlan, reader: BlockReader) -> RecognisedPlan:
+    """What a text that calls no tool says where what is escaped in it is not: mended, or told."""
+    is_read = found.raw.calls and not any("\\" in call.name for call in found.raw.calls)
+    is_told = not reader.repair and any(map(may_tell_unread_call, found.raw.notes))
+    unescaped = None if is_read or is_told else unescape(TextView(source))
+    if unescaped is None or not may_hold_call(unescaped.view.text):
+        return found
+    with suppress(ParseError):
+        read = find_plan(unescaped.view.text, reader.limits, repair=reader.repair)
+        if read.raw.calls:
+            raw = unescaped.view.place(read.raw)
+            if reader.repair:
+                return read._replace(raw=raw._replace(notes=(*raw.notes, *unescaped.notes)))
+            span = raw.calls[0].span or (0, len(source))
+            message = (
+                f"this may be an unread call, in a text with escapes: {shorten(source[slice(*span)], 60)!r}"
+            )
+            note = Diagnostic("find.unread", message, "warning", span=span)
+            return found._replace(raw=found.raw._replace(notes=(note, *found.raw.notes)))
+    return found
 
 
 def _refusal(error: ParseError, reader: BlockReader) -> ParseError:
@@ -142,9 +172,11 @@ _BARE_BRACKETS = lazy_pattern(r"\s*+(?!\[\s*+\]|\{\s*+\})[\[\]{}][\s\[\]{},:]*+"
 
 
 def _find_plan(source: str, search: Search) -> RecognisedPlan:
-    if not may_hold_call(source) and not _BARE_BRACKETS.fullmatch(source):
+    may_be_data = source.lstrip()[:1] in (*JSON_STARTS, "'")
+    is_escaped = may_be_data and "\\" in source
+    if not (is_escaped or may_hold_call(source) or _BARE_BRACKETS.fullmatch(source)):
         return _build_empty_plan("json", "the text calls no tool", None, note_unread_calls(source))
-    if source.lstrip()[:1] in JSON_STARTS:
+    if may_be_data:
         json_read = _read_whole_json(TextView(source).strip(), search.reader)
         if json_read is not None:
             return _build_plan(search, [json_read])
@@ -175,9 +207,9 @@ def _read_embedded_tags(source: str, reader: BlockReader) -> EmbeddedTagReading 
 
 
 def _read_whole_json(view: TextView, reader: BlockReader) -> ReadCalls | None:
-    """A text that is JSON from end to end; what its texts hold is mended where that is wanted."""
+    """A text that is JSON, or texts of Python's, from end to end; what these hold is mended where wanted."""
     try:
-        return reader.json(view)
+        return reader.json(view) or reader.python_texts(view)
     except LimitError:
         raise
     except ParseError as error:
@@ -191,7 +223,7 @@ def _read_whole_json(view: TextView, reader: BlockReader) -> ReadCalls | None:
 
 def _new_search(source: str, limits: Limits, *, repair: bool, located: bool = False) -> Search:
     """A search, which reads what an assistant says in a conversation by another one."""
-    words: ProseReader = partial(find_plan, limits=limits, repair=repair)
+    words: ProseReader = partial(find_plan, limits=limits, repair=repair, located=located)
     return Search(BlockReader(source, limits, words, repair=repair, located=located))
 
 
@@ -250,7 +282,8 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
             notes += note_unread_calls(answer_text, reader.defined)
         return _build_empty_plan(read[0].dialect if read else "json", reason, answer, notes)
     ignored = [note for note in notes if note.code == "find.text"]
-    _refuse_unfinished_call(search, text, max(map(_last_call_end, read)), ignored, called=True)
+    repeated = [note.span[1] for note in notes if note.code == "find.restated" and note.span]
+    _refuse_unfinished_call(search, text, max(*map(_last_call_end, read), *repeated, 0), ignored, called=True)
     if reader.held:  # a piece was read after one that names results
         repeats = search.repeats
         calls = connect_calls(calls, segment_starts(read, repeats.unnumbered), repeats.again)

@@ -6,8 +6,6 @@ import ast
 import keyword
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from functools import cached_property
 from typing import Any, Self
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
@@ -39,19 +37,27 @@ from planner_eval.reading.dialects.conversations.turns import (
     read_conversation,
     read_whole_answer,
 )
-from planner_eval.reading.dialects.detect import ambiguity_error, detect_data, is_schema
+from planner_eval.reading.dialects.detect import (
+    ambiguity_error,
+    detect_data,
+    is_schema,
+    may_be_other_notation,
+)
 from planner_eval.reading.dialects.finding.cut_texts import CutError, ends_inside_data, find_cut_call
 from planner_eval.reading.dialects.finding.edited_text import TextView, unescape_view
 from planner_eval.reading.dialects.finding.segments import (
     CALL_LIKE,
     OBJECT_START,
     Block,
+    LazyJSONError,
+    LazyParseError,
     LooseCallError,
     NoCalls,
     ReadCalls,
     begins_call,
     calls_tool,
     dedent_view,
+    find_quoted_offset,
     is_data,
     is_plan_like,
     is_script,
@@ -75,29 +81,6 @@ from planner_eval.reading.dialects.repairs import QUOTED_CALL, repairs
 from planner_eval.reading.dialects.table import Wrapper
 
 SCRIPT_START = lazy_pattern(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
-
-
-class LazyJSONError(ParseError):
-    """Broken JSON; what is wrong with it is looked for when it is said, for the grammar takes time."""
-
-
-class LazyParseError(ParseError):
-    """An error that is placed when it is asked for: most are dropped, for another piece is read."""
-
-    def __init__(self, tell: Callable[[], ParseError]) -> None:
-        Exception.__init__(self)
-        self._tell = tell
-
-    @cached_property
-    def told(self) -> ParseError:
-        """The error itself."""
-        return self._tell()
-
-    def __getattr__(self, name: str) -> Any:
-        """What is not known yet: all that an error says."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self.told, name)
 
 
 class PieceReader(ABC):
@@ -159,12 +142,23 @@ class PieceReader(ABC):
             raise locate_error_in_source(error, view, self.source) from None
         if values is None:
             return None
-        read = self.data(values, view)
-        if isinstance(read, NoCalls):
-            self._refuse_deep(view, deep=is_nested_too_deep(view.text, self.limits))
-            self.why = read.why
-            return ReadCalls("json", RawPlan(()), read.why, span_of(view))
-        return read
+        return self._whole(self.data(values, view), view)
+
+    def python_texts(self, view: TextView) -> ReadCalls | None:
+        """A view that may be texts of Python's as a whole, one or a list; None where it is none.
+
+        Raises:
+            ParseError: something in them is not the call that it should be.
+        """
+        texts = python_calls.string_list(self.syntax(view.text)) if _TEXTS.match(view.text) else None
+        return None if texts is None else self._whole(self.texts(texts, view), view)
+
+    def _whole(self, read: ReadCalls | NoCalls, view: TextView) -> ReadCalls:
+        if isinstance(read, ReadCalls):
+            return read
+        self._refuse_deep(view, deep=is_nested_too_deep(view.text, self.limits))
+        self.why = read.why
+        return ReadCalls("json", RawPlan(()), read.why, span_of(view))
 
     def _refuse_deep(self, view: TextView, *, deep: bool) -> None:
         """Refuse what nests too deeply to be looked through for calls."""
@@ -220,7 +214,7 @@ class PieceReader(ABC):
             raw = reader(value, self.limits, located_values)
         except ParseError as error:
             if not error.text:
-                offset = _find_quoted_offset(view.text, error)
+                offset = find_quoted_offset(view.text, error)
                 error = ParseError(error.reason, text=view.text, offset=offset, code=error.code)
             raise error from None
         except RecursionError:
@@ -252,26 +246,49 @@ class PieceReader(ABC):
             return ReadCalls("call-texts", raw, "a list of texts that are calls", span_of(view))
         refuse_loose_json_calls(texts, view.text)
         read: list[ReadCalls] = []
-        silent: list[str] = []
+        silent: list[TextView] = []
         for match in find_matches(_QUOTED, view.text):
-            before = len(read)
             inner = unescape_view(view.cut(match.start() + 1, match.end() - 1))
-            try:
-                lines = appbench_prose.find(inner, self.limits)
-            except ParseError as error:
-                raise locate_error_in_source(error, inner, self.source) from None
-            if lines is not None:
-                read += lines.runs
-                inner = lines.rest
-
-            for block in split_blocks(inner):
-                read += self.block(block)
-            if len(read) == before and inner.text.strip():
-                silent.append(inner.text)
+            pieces = self._quoted(inner, alone=len(texts) == 1)
+            read += pieces
+            silent += [] if pieces or not inner.text.strip() else [inner]
+        if not read and len(texts) > 1:
+            read = [piece for inner in silent for piece in self._quoted(inner, alone=True)]
+            silent = []
         if not read:
             return NoCalls("a text that calls no tool")
-        notes = (_note_texts_without_calls(silent),) if silent else ()
+        notes = (_note_texts_without_calls([inner.text for inner in silent]),) if silent else ()
         return join_pieces(read, view, " in a quoted text", notes)
+
+    def _quoted(self, view: TextView, *, alone: bool) -> list[ReadCalls]:
+        """The calls of a quoted text as it is read without the quotes; several texts are one program.
+
+        Raises:
+            ParseError: it begins like a plan and cannot be read.
+        """
+        if may_be_other_notation(view.text) or (alone and "<" in view.text):
+            return self._encoded(view)
+        try:
+            lines = appbench_prose.find(view, self.limits)
+        except ParseError as error:
+            raise locate_error_in_source(error, view, self.source) from None
+        if alone and lines is None and view.text.lstrip()[:1] not in ("[", "{"):
+            return self._encoded(view)
+        read = [] if lines is None else [*lines.runs]
+        for block in split_blocks(view if lines is None else lines.rest):
+            read += self.block(block)
+        return read
+
+    def _encoded(self, view: TextView) -> list[ReadCalls]:
+        try:
+            name, found = self.words(view.text)
+        except ParseError as error:
+            raise locate_error_in_source(error, view, self.source) from None
+        raw = view.place(found)
+        if raw.calls:
+            return [ReadCalls(name, raw, found.reason or "quoted calls", span_of(view))]
+        self.notes += [note for note in raw.notes if note.code != "plan.no_call"]
+        return []
 
     # ------------------------------------------------------------ code
     def syntax(self, text: str) -> ast.Module | SyntaxError | None:
@@ -550,6 +567,8 @@ class PieceReader(ABC):
 # ---------------------------------------------------------------- helpers
 _TWO_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
 _KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist})
+_TEXTS = lazy_pattern(r"(?:\[\s*+)?['\"](?:.*['\"])\]?\s*+\Z", re.S)
+"""How a text begins and ends that may be texts in quotes, one or a list."""
 _QUOTED = (JSON_STRING, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))
 _CALL_FREE_TEXT = re.compile(
     r"[^(]*+|(?:[^\"'(#fFtT]++|(?:[Ff]alse|[Tt]rue)\b|\"(?:[^\"\\]++|\\.)*+(?:\"|\Z))*+", re.S
@@ -571,16 +590,6 @@ def _find_no_call_reason(value: Any) -> NoCalls | None:
 
 
 _SCHEMA_SEGMENT = NoCalls("a schema of tools or parameters")
-
-
-def _find_quoted_offset(text: str, error: ParseError) -> int:
-    """Where what an error quotes stands in a text: as a text of its own, else inside one."""
-    for quoted in re.findall(r"'([^']+)'", error.reason):
-        for quotation in (f'"{quoted}"', quoted.removesuffix("…")):
-            offset = text.find(quotation)
-            if offset >= 0:
-                return offset
-    return 0
 
 
 def _note_texts_without_calls(texts: list[str]) -> Diagnostic:

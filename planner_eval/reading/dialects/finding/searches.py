@@ -61,48 +61,22 @@ _IMPORT = lazy_pattern(r"(?m)^[ \t]*+(?:import\s++\w|from\s++[\w.]++\s++import\s
 
 
 def read_before_own_code(block: Block, reader: BlockReader, *, after: bool) -> list[ReadCalls]:
-    """The calls of a block; none where it is the model's own code after its calls, with none before it.
+    """The calls of a block: of a program all, of any other those before the model's own code.
 
     Args:
         block: A fence, or the text between fences.
         reader: Reads it, and takes the note.
-        after: Whether calls stand before it.
+        after: Whether calls stand before it; a block without any is code of the model's own then.
 
     Raises:
         ParseError: it begins like a plan and cannot be read.
     """
     text = block.view.text
     own = _OWN_CODE_START.search(f"\n{text}")
-    if own is None:
-        try:
-            return reader.block(block)
-        except ParseError:
-            if not (after and _IMPORT.match(text.lstrip())):
-                raise
-    if not after:
-        return _read_before_own_code(block, own.start() if own else 0, reader)
-    if own is not None and _start_of_own_code(text, own.start()):
-        calls_before, variables, bound = reader.taken, dict(reader.held), [*reader.bound]
-        with suppress(ParseError):
-            if read := _read_before_own_code(block, own.start(), reader):
-                return read
-        reader.taken, reader.held, reader.bound = calls_before, variables, bound
-    _note_ignored_code(block.view, reader)
-    return []
-
-
-def _start_of_own_code(text: str, own: int) -> int:
-    """Where imports or definitions begin; 0 where nothing stands before them."""
-    imported = _IMPORT.search(text, 0, own)
-    start = imported.start() if imported else own
-    return start if text[:start].strip() else 0
-
-
-def _read_before_own_code(block: Block, own: int, reader: BlockReader) -> list[ReadCalls]:
-    """The calls before the code of a block, where there are any and the whole is no Python."""
-    text = block.view.text
-    start = _start_of_own_code(text, own)
-    if start and reader.as_python(block.view) is None:
+    start = _start_of_own_code(text, own.start()) if own else 0
+    is_own = after and (own is not None or _IMPORT.match(text.lstrip()) is not None)
+    is_python = (is_own or start > 0) and reader.as_python(block.view) is not None
+    if start and not is_python:
         calls_before, variables, bound = reader.taken, dict(reader.held), [*reader.bound]
         with suppress(ParseError):
             read = reader.block(replace(block, view=block.view.cut(0, start)))
@@ -110,7 +84,24 @@ def _read_before_own_code(block: Block, own: int, reader: BlockReader) -> list[R
                 _note_ignored_code(block.view.cut(start, len(text)), reader)
                 return read
         reader.taken, reader.held, reader.bound = calls_before, variables, bound
-    return reader.block(block)
+    read = []
+    try:
+        if not (is_own and own) or (is_python and (start or block.fenced)):
+            read = reader.block(block)
+    except ParseError:
+        if not is_own or (is_python and block.fenced):
+            raise
+        own = own or _IMPORT.search(text)
+    if is_own and own and not read:
+        _note_ignored_code(block.view, reader)
+    return read
+
+
+def _start_of_own_code(text: str, own: int) -> int:
+    """Where imports or definitions begin; 0 where nothing stands before them."""
+    imported = _IMPORT.search(text, 0, own)
+    start = imported.start() if imported else own
+    return start if text[:start].strip() else 0
 
 
 def _note_ignored_code(view: TextView, reader: BlockReader) -> None:

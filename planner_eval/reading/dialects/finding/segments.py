@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -142,6 +143,29 @@ class NoCalls:
 
 PYTHON_DIALECTS = frozenset({"code", "pythonic"})
 """The dialects of pieces of Python: with assignments, and of calls alone."""
+
+
+class LazyJSONError(ParseError):
+    """Broken JSON; what is wrong with it is looked for when it is said, for the grammar takes time."""
+
+
+class LazyParseError(ParseError):
+    """An error that is placed when it is asked for: most are dropped, for another piece is read."""
+
+    def __init__(self, tell: Callable[[], ParseError]) -> None:
+        Exception.__init__(self)
+        self._tell = tell
+
+    @cached_property
+    def told(self) -> ParseError:
+        """The error itself."""
+        return self._tell()
+
+    def __getattr__(self, name: str) -> Any:
+        """What is not known yet: all that an error says."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.told, name)
 
 
 class LooseCallError(ParseError):
@@ -427,6 +451,16 @@ def locate_error_in_source(error: ParseError, view: TextView, source: str) -> Pa
     if isinstance(error, LimitError):
         return LimitError(error.reason, text=source, offset=offset)
     return ParseError(error.reason, text=source, offset=offset, code=error.code, dialect=error.dialect)
+
+
+def find_quoted_offset(text: str, error: ParseError) -> int:
+    """Where what an error quotes stands in a text: as a text of its own, else inside one."""
+    for quoted in re.findall(r"'([^']+)'", error.reason):
+        for quotation in (f'"{quoted}"', quoted.removesuffix("…")):
+            offset = text.find(quotation)
+            if offset >= 0:
+                return offset
+    return 0
 
 
 def join_pieces(

@@ -422,6 +422,8 @@ class Machine(ProgramState):
         *path, last = suffix.split(".") if dot else [root]
         values = [argument.value for argument in call.arguments]
         stored = self.held.get(root)
+        if isinstance(stored, OwnFunction) and not dot and name not in self.own:  # of a piece before
+            self.fail(f"{stored.reason}: write one program", start, surely=True, code=CONDITION_CODE)
         if name in DISPLAY_FUNCTIONS or self.is_self(root):
             if dot and call.named and name not in DISPLAY_FUNCTIONS:
                 message = f"a call on {root!r} was not read: {shorten(name, 60)}"

@@ -38,6 +38,7 @@ from planner_eval.reading.dialects.programs.values import (
     EXITS,
     SELF_NAMES,
     Changed,
+    OwnFunction,
     ToolName,
     Unknown,
     VariableValue,
@@ -362,12 +363,16 @@ class _Program(Machine):
         """Say which calls stand in functions that were not followed; one that is never called is no plan."""
         tools: dict[str, None] = {}
         unread = self.unread | self.unbound
+        own = {*SELF_NAMES, *self.defined, *self.inner, *DISPLAY_FUNCTIONS, *BUILTINS}
         for node in unread:
-            for call in ast.walk(node):
-                name = dotted_name(call.func) if isinstance(call, ast.Call) and call.keywords else None
-                own = {*SELF_NAMES, *self.defined, *self.inner}
-                if name and name not in DISPLAY_FUNCTIONS | BUILTINS and name.split(".")[0] not in own:
-                    tools[name] = None
+            calls_tool = False
+            for call in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+                name = dotted_name(call.func)
+                if name and own.isdisjoint((name, name.split(".")[0])):
+                    tools |= dict.fromkeys([name] if call.keywords else [])
+                    calls_tool = calls_tool or bool(call.keywords) or "." not in name
+            if calls_tool and isinstance(node, _FUNCTIONS):
+                self.own[node.name] = OwnFunction(f"{node.name!r} is defined in another piece")
         if tools:
             message = (
                 f"calls in functions that are not followed were not read: {shorten(', '.join(tools), 60)}"
@@ -402,7 +407,12 @@ class _Program(Machine):
         outcome = _truth(node.test)
         if outcome is not None:
             return self.block(node.body if outcome else node.orelse)
-        return self.ways(node, [node.body, node.orelse], "depends on which branch is taken")
+        bodies, last = [node.body], node.orelse
+        while len(last) == 1 and isinstance(last[0], ast.If) and _truth(last[0].test) is None:
+            test = ast.copy_location(ast.Expr(last[0].test), last[0].test)
+            bodies.append([test, *last[0].body])
+            last = last[0].orelse  # one after another: a walk through each in the one before is quadratic
+        return self.ways(node, [*bodies, last], "depends on which branch is taken")
 
     def attempt(self, node: ast.Try) -> bool:
         """Follow a try: its plan is what it does where nothing fails; a handler calls no tool."""
@@ -424,7 +434,8 @@ class _Program(Machine):
         Returns:
             Whether one of them goes on.
         """
-        before = self.capture([node])
+        test = node.test if isinstance(node, ast.If) else None  # which is made on each way
+        before = self.capture(child for child in ast.iter_child_nodes(node) if child is not test)
         self.control.append(f"whether a tool is called {reason}")
         arrive = []
         for body in bodies:
