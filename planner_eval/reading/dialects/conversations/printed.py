@@ -34,8 +34,6 @@ _CLASS_WORD = lazy_pattern(r"Content|Function|Tool|Call")
 _PIECE_START = lazy_pattern(r"[\[{(]|(?<![\w.])[^\W\d][\w.]*+\(")
 _SEARCHED_LENGTHS = 20
 """How many times the length of a text is looked at, for pieces in pieces that are no Python."""
-_REQUESTS = lazy_pattern(r"(?m)^-++ ToolCallRequestEvent \([^()\n]*+\) -++\n(\[FunctionCall\(id=.*\])$")
-"""The lists of calls in what AutoGen's console prints."""
 _ENUM_MEMBER = lazy_pattern(r"<\w+\.\w+: ('[^'\n]*'|\d+)>")
 _TRACEBACK = lazy_pattern(r"\s*+Traceback \(most recent call last\):")
 
@@ -58,8 +56,6 @@ def read_printed(text: str, tools: Container[str] = ()) -> Any:
     """
     if _TRACEBACK.match(text):
         return _refuse_traceback(text)
-    if "ToolCallRequestEvent" in text:
-        text = "\n".join(_REQUESTS.findall(text))
     objects, remainder = _split(text, tools)
     opened = None if objects else _OPENED_OBJECT.match(text)
     if not (objects or opened) or may_be_other_notation(remainder):
@@ -96,10 +92,10 @@ def _split(text: str, tools: Container[str]) -> tuple[list[ast.expr], str]:
         if not isinstance(statement, ast.Expr):
             continue
         outside.append(text[position : match.start()])
-        if any(_is_printed(node, tools) for node in _contents(statement.value)):
-            objects.append(statement.value)
-        else:
+        if not any(_is_printed(node, tools) for node in _contents(statement.value)):
             outside.append(text[match.start() : end])
+        elif not _class_name(statement.value).endswith("ExecutionResult"):  # what AutoGen's tools gave
+            objects.append(statement.value)
         position = end
     return objects, "".join([*outside, text[position:]])
 
