@@ -34,8 +34,14 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.answers import resolve_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan, TurnChoice, check_turn
-from planner_eval.reading.dialects.finding.edited_text import TextView, remove_call_spans
+from planner_eval.reading.dialects.finding.edited_text import (
+    TextView,
+    blank_byte_order_mark,
+    drop_chat_tokens,
+    remove_call_spans,
+)
 from planner_eval.reading.dialects.finding.whole_texts import (
+    may_be_printed,
     read_plain_text,
     read_whole_text,
     refuse_too_many_calls,
@@ -128,7 +134,7 @@ def _parse(source: Any, values: list[Any] | None, how: _ReadOptions) -> Plan:
     """Read a plan's text, of which the JSON values may be known, or its data."""
     dialect, limits, repair, tools, infer, compute, reader, turn = how
     if isinstance(source, str) and source[:1] in INVISIBLE:
-        source = _blank_byte_order_mark(source)
+        source = blank_byte_order_mark(source)
     text = source if isinstance(source, str) else None
     name: str | None
     if turn is not None:
@@ -162,7 +168,7 @@ def _parse(source: Any, values: list[Any] | None, how: _ReadOptions) -> Plan:
 def _read_printed(source: str, how: _ReadOptions) -> RecognisedPlan | None:
     """The calls of objects of clients that Python printed; None of any other text."""
     dialect, limits, repair, tools, *_, turn = how
-    if "(" not in source or not any(map(source.__contains__, _PRINTED_SIGNS)) or len(source) > limits.chars:
+    if len(source) > limits.chars or not may_be_printed(source):
         return None
     from planner_eval.reading.dialects.conversations.printed import read_printed
 
@@ -174,14 +180,6 @@ def _read_printed(source: str, how: _ReadOptions) -> RecognisedPlan | None:
     except ParseError as error:
         error.text = error.text or source
         raise
-
-
-_PRINTED_SIGNS = (
-    "tool_calls=", "function_call=", "_kwargs=", "call_id=", "trajectory=", "_reason=", "arguments=", "args=",
-    "input=", "role=", "parts=", "Message(", "MessageChunk(", "Block(", "ChatCompletion", "AgentAction",
-    "GenerateContentResponse(", "Traceback (",
-)  # fmt: skip
-"""Of which one stands in each text of a printed object, or of an error."""
 
 
 def _refuse_deep(source: Any, limits: Limits) -> None:
@@ -197,19 +195,13 @@ def _refuse_deep(source: Any, limits: Limits) -> None:
         check_depth(source, limits)
 
 
-def _blank_byte_order_mark(text: str) -> str:
-    """A text that begins with blanks for a byte order mark and the like; places stay as they are."""
-    text_after_marks = text.lstrip(INVISIBLE)
-    return " " * (len(text) - len(text_after_marks)) + text_after_marks
-
-
 def _normalize_calls(
     name: str | None, raw: RawPlan, limits: Limits, tools: ToolTypes | None = None
 ) -> RawPlan:
     """The calls without chat tokens in names, their values typed and their results checked."""
     odd = [call for call in raw.calls if call.has_result or "<|" in call.name]  # few: asked of each text once
     if odd and any("<|" in call.name for call in odd):
-        raw = _drop_chat_tokens(raw)
+        raw = drop_chat_tokens(raw)
     dialect = None if name is None else dialects.get(name)
     if dialect and dialect.check is not None:
         raw = dialect.check(raw)
@@ -247,7 +239,7 @@ def unlinked(text: str) -> UnlinkedPlan:
     True
     """
     if text[:1] in INVISIBLE:
-        text = _blank_byte_order_mark(text)
+        text = blank_byte_order_mark(text)
     how = None, DEFAULT_LIMITS, False, None, False, None, "fast", None
     name, raw = _read_printed(text, how) or _read(text, None, DEFAULT_LIMITS, repair=False, located=False)
     return UnlinkedPlan(name, _normalize_calls(name, raw, DEFAULT_LIMITS), text)
@@ -444,17 +436,6 @@ def _read_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan |
         source, tags(source), lambda text: RecognisedPlan("", read(blank_other_turns(text).text))
     )
     return None if settled_text is None else settled_text.plan.raw
-
-
-def _drop_chat_tokens(raw: RawPlan) -> RawPlan:
-    """The calls without the chat tokens that a server left in tools' names: ``f<|channel|>commentary``."""
-    notes = [
-        Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
-        for i, call in enumerate(raw.calls)
-        if "<|" in call.name.lstrip("<|")
-    ]
-    calls = (replace(c, name=c.name.partition("<|")[0] or c.name) for c in raw.calls)
-    return raw._replace(calls=tuple(calls), notes=(*raw.notes, *notes))
 
 
 def _read_data(
