@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -33,7 +33,13 @@ from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value, no_call_re
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.answers import resolve_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
-from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan, TurnChoice, check_turn
+from planner_eval.reading.dialects.dialect import (
+    Dialect,
+    RecognisedPlan,
+    TurnChoice,
+    check_options,
+    check_turn,
+)
 from planner_eval.reading.dialects.finding.edited_text import (
     TextView,
     blank_byte_order_mark,
@@ -93,7 +99,7 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     """
     if isinstance(source, Plan):
         return source
-    _check_options(dialect, limits, tools)
+    check_options(dialect, limits, tools)
     how = dialect, limits, repair, tools, infer, compute, reader, turn
     is_text = isinstance(source, (str, Decoded))
     try:
@@ -108,20 +114,6 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
         if is_text:
             raise
         raise ParseError(f"the data is not JSON data: {error}", code="parse.shape") from None
-
-
-def _check_options(dialect: Any, limits: Any, tools: Any) -> None:
-    """Refuse options of another type than they have.
-
-    Raises:
-        InputError: says what is expected.
-    """
-    if dialect is not None and not isinstance(dialect, str):
-        raise InputError(f"the dialect is {dialect!r}, expected the name of one, or None")
-    if not isinstance(limits, Limits):
-        raise InputError(f"the limits are {limits!r}, expected planner_eval.base.limits.Limits(…)")
-    if tools is not None and not isinstance(tools, Mapping):
-        raise InputError(f"the tools are {tools!r}, expected a mapping: tool → parameter → JSON type")
 
 
 _ReadOptions: TypeAlias = (
