@@ -491,13 +491,21 @@ class TagPlaceholders:
         return self.source[start:end]
 
 
+_CODE = lazy_pattern(r"<((?:\w{1,20}_)?code|execute)>(?P<body>.*?)</\1>", re.S)
+_PROGRAM_NODES = (ast.Call, ast.Assign, ast.Import)
+
+
 def _tags_in_programs(signs: TagPlaceholders) -> set[Span]:
     """The tags in texts and comments of what is a program: elsewhere a sign is none of Python's."""
     text, seen = signs.text, set[Span]()
-    for start, end in ((0, len(text)), *(fence.span("body") for fence in fences(text))):
+    pieces = [(0, len(text)), *(piece.span("body") for piece in (*fences(text), *_CODE.finditer(text)))]
+    for start, end in pieces:
         label = FENCE_LABEL.match(text, start) if start else None
         program = text[label.end() if label else start : end]
         tree = parse_syntax(program.strip()) if _PLACEHOLDER.search(program) else None
-        if isinstance(tree, ast.Module) and any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+        is_program = isinstance(tree, ast.Module) and (
+            not tree.body or any(isinstance(node, _PROGRAM_NODES) for node in ast.walk(tree))
+        )
+        if is_program:
             seen |= {span for span in signs.spans.values() if start <= span[0] < end}
     return seen
