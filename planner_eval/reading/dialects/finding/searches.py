@@ -36,6 +36,7 @@ from planner_eval.reading.dialects.finding.segments import (
     NoCalls,
     ReadCalls,
     blank,
+    fence_tagged_code,
     locate_error_in_source,
     own_names,
     span_of,
@@ -154,7 +155,7 @@ def search_text(text: str, search: Search) -> list[ReadCalls]:
         read = look(text, search)
         if read:
             return read
-    return _read_blocks(TextView(blank_observations(text)), search)
+    return _read_blocks(TextView(fence_tagged_code(blank_observations(text))), search)
 
 
 # ---------------------------------------------------------------- notations with tokens of their own
