@@ -151,11 +151,12 @@ def search_text(text: str, search: Search) -> list[ReadCalls]:
     Raises:
         ParseError: something begins like a plan and cannot be read.
     """
+    text = fence_tagged_code(text)
     for look in (_search_tokens, _search_sections, _search_appbench, _search_by_form):
         read = look(text, search)
         if read:
             return read
-    return _read_blocks(TextView(fence_tagged_code(blank_observations(text))), search)
+    return _read_blocks(TextView(blank_observations(text)), search)
 
 
 # ---------------------------------------------------------------- notations with tokens of their own

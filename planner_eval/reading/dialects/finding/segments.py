@@ -95,8 +95,10 @@ def fences(text: str) -> Iterator[re.Match[str]]:
 
 
 _TAGGED_CODE = lazy_pattern(
-    r"(?m)^(<((?:\w{1,20}_)?code|execute)>)(?P<body>[ \t]*+\n(?:(?!```|~~~)[^\n]*+\n)*?)(</\2>)(?=[ \t]*+$)"
+    r"(?m)^(<((?:\w{1,20}_)?code|execute)>)(?P<body>[ \t]*+\n(?:(?!```|~~~)[^\n]*+(?:\n|\Z))*?)"
+    r"(</\2>(?=[ \t]*+$)|\Z)"
 )
+"""Tags around code, on lines of their own; a server may have cut off the last one."""
 
 
 def fence_tagged_code(text: str) -> str:
@@ -104,7 +106,8 @@ def fence_tagged_code(text: str) -> str:
     if "code>\n" not in text and "execute>\n" not in text:
         return text
     return _TAGGED_CODE.sub(
-        lambda match: f"{'```py':{len(match[1])}}{match['body']}{'```':{len(match[4])}}", text
+        lambda match: f"{'```py':{len(match[1])}}{match['body']}{'```'[: len(match[4])]:{len(match[4])}}",
+        text,
     )
 
 
