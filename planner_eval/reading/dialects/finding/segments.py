@@ -95,15 +95,15 @@ def fences(text: str) -> Iterator[re.Match[str]]:
 
 
 _TAGGED_CODE = lazy_pattern(
-    r"(?m)^(<((?:\w{1,20}_)?code|execute)>)(?P<body>[ \t]*+\n(?:(?!```|~~~)[^\n]*+(?:\n|\Z))*?)"
-    r"(</\2>(?=[ \t]*+$)|\Z)"
+    r"(?m)^(<((?:\w{1,20}_)?code|execute)>)(?P<body>[ \t\r]*+\n(?:(?!```|~~~)[^\n]*+(?:\n|\Z))*?)"
+    r"(</\2>(?=[ \t\r]*+$)|\Z)"
 )
 """Tags around code, on lines of their own; a server may have cut off the last one."""
 
 
 def fence_tagged_code(text: str) -> str:
     """A text with the tags around code, on lines of their own, as marks of fences of the same length."""
-    if "code>\n" not in text and "execute>\n" not in text:
+    if "code>" not in text and "execute>" not in text:
         return text
     return _TAGGED_CODE.sub(
         lambda match: f"{'```py':{len(match[1])}}{match['body']}{'```'[: len(match[4])]:{len(match[4])}}",
