@@ -95,7 +95,7 @@ def fences(text: str) -> Iterator[re.Match[str]]:
 
 
 _TAGGED_CODE = lazy_pattern(
-    r"(?m)^(<((?:\w{1,20}_)?code|execute)>)(?P<body>[ \t\r]*+\n(?:(?!```|~~~)[^\n]*+(?:\n|\Z))*?)"
+    r"(?m)^(<((?:\w{1,20}_)?code|execute)>)(?P<body>[ \t\r]*+\n(?:(?!```|~~~|<\2>)[^\n]*+(?:\n|\Z))*?)"
     r"(</\2>(?=[ \t\r]*+$)|\Z)"
 )
 """Tags around code, on lines of their own; a server may have cut off the last one."""
