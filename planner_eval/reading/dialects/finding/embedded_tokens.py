@@ -492,7 +492,6 @@ class TagPlaceholders:
 
 
 _CODE = lazy_pattern(r"<((?:\w{1,20}_)?code|execute)>(?P<body>.*?)</\1>", re.S)
-_PROGRAM_NODES = (ast.Call, ast.Assign, ast.Import)
 
 
 def _tags_in_programs(signs: TagPlaceholders) -> set[Span]:
@@ -503,9 +502,13 @@ def _tags_in_programs(signs: TagPlaceholders) -> set[Span]:
         label = FENCE_LABEL.match(text, start) if start else None
         program = text[label.end() if label else start : end]
         tree = parse_syntax(program.strip()) if _PLACEHOLDER.search(program) else None
-        is_program = isinstance(tree, ast.Module) and (
-            not tree.body or any(isinstance(node, _PROGRAM_NODES) for node in ast.walk(tree))
-        )
-        if is_program:
+        nodes = [*ast.walk(tree)] if isinstance(tree, ast.Module) else []
+        in_comments = start > 0 and not any(map(_holds_sign, nodes))
+        if nodes and (in_comments or any(isinstance(node, ast.Call) for node in nodes)):
             seen |= {span for span in signs.spans.values() if start <= span[0] < end}
     return seen
+
+
+def _holds_sign(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, str) and _PLACEHOLDER.search(value) is not None
