@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -212,3 +212,17 @@ def check_turn(turn: TurnChoice) -> None:
     number = isinstance(turn, int) and not isinstance(turn, bool) and turn > 0
     if turn is not None and not number and turn not in ("first", "last"):
         raise InputError(f"the turn is {turn!r}, expected 'first', 'last' or a number counted from 1")
+
+
+def check_options(dialect: Any, limits: Any, tools: Any) -> None:
+    """Refuse options of another type than they have.
+
+    Raises:
+        InputError: says what is expected.
+    """
+    if dialect is not None and not isinstance(dialect, str):
+        raise InputError(f"the dialect is {dialect!r}, expected the name of one, or None")
+    if not isinstance(limits, Limits):
+        raise InputError(f"the limits are {limits!r}, expected planner_eval.base.limits.Limits(…)")
+    if tools is not None and not isinstance(tools, Mapping):
+        raise InputError(f"the tools are {tools!r}, expected a mapping: tool → parameter → JSON type")

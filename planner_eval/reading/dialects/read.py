@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -33,9 +33,21 @@ from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value, no_call_re
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.answers import resolve_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
-from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan, TurnChoice, check_turn
-from planner_eval.reading.dialects.finding.edited_text import TextView, drop_chat_tokens, remove_call_spans
+from planner_eval.reading.dialects.dialect import (
+    Dialect,
+    RecognisedPlan,
+    TurnChoice,
+    check_options,
+    check_turn,
+)
+from planner_eval.reading.dialects.finding.edited_text import (
+    TextView,
+    blank_byte_order_mark,
+    drop_chat_tokens,
+    remove_call_spans,
+)
 from planner_eval.reading.dialects.finding.whole_texts import (
+    may_be_printed,
     read_plain_text,
     read_whole_text,
     refuse_too_many_calls,
@@ -87,7 +99,7 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     """
     if isinstance(source, Plan):
         return source
-    _check_options(dialect, limits, tools)
+    check_options(dialect, limits, tools)
     how = dialect, limits, repair, tools, infer, compute, reader, turn
     is_text = isinstance(source, (str, Decoded))
     try:
@@ -104,20 +116,6 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
         raise ParseError(f"the data is not JSON data: {error}", code="parse.shape") from None
 
 
-def _check_options(dialect: Any, limits: Any, tools: Any) -> None:
-    """Refuse options of another type than they have.
-
-    Raises:
-        InputError: says what is expected.
-    """
-    if dialect is not None and not isinstance(dialect, str):
-        raise InputError(f"the dialect is {dialect!r}, expected the name of one, or None")
-    if not isinstance(limits, Limits):
-        raise InputError(f"the limits are {limits!r}, expected planner_eval.base.limits.Limits(…)")
-    if tools is not None and not isinstance(tools, Mapping):
-        raise InputError(f"the tools are {tools!r}, expected a mapping: tool → parameter → JSON type")
-
-
 _ReadOptions: TypeAlias = (
     "tuple[str | None, Limits, bool, ToolTypes | None, bool | Signatures, str | None, str, TurnChoice]"
 )
@@ -128,7 +126,7 @@ def _parse(source: Any, values: list[Any] | None, how: _ReadOptions) -> Plan:
     """Read a plan's text, of which the JSON values may be known, or its data."""
     dialect, limits, repair, tools, infer, compute, reader, turn = how
     if isinstance(source, str) and source[:1] in INVISIBLE:
-        source = _blank_byte_order_mark(source)
+        source = blank_byte_order_mark(source)
     text = source if isinstance(source, str) else None
     name: str | None
     if turn is not None:
@@ -162,7 +160,7 @@ def _parse(source: Any, values: list[Any] | None, how: _ReadOptions) -> Plan:
 def _read_printed(source: str, how: _ReadOptions) -> RecognisedPlan | None:
     """The calls of objects of clients that Python printed; None of any other text."""
     dialect, limits, repair, tools, *_, turn = how
-    if "(" not in source or not any(map(source.__contains__, _PRINTED_SIGNS)) or len(source) > limits.chars:
+    if len(source) > limits.chars or not may_be_printed(source):
         return None
     from planner_eval.reading.dialects.conversations.printed import read_printed
 
@@ -176,14 +174,6 @@ def _read_printed(source: str, how: _ReadOptions) -> RecognisedPlan | None:
         raise
 
 
-_PRINTED_SIGNS = (
-    "tool_calls=", "function_call=", "_kwargs=", "call_id=", "trajectory=", "_reason=", "arguments=", "args=",
-    "input=", "role=", "parts=", "Message(", "MessageChunk(", "Block(", "ChatCompletion", "AgentAction",
-    "GenerateContentResponse(", "Traceback (",
-)  # fmt: skip
-"""Of which one stands in each text of a printed object, or of an error."""
-
-
 def _refuse_deep(source: Any, limits: Limits) -> None:
     """What nests past the limit is not looked through to its end: nothing says that it calls no tool.
 
@@ -195,12 +185,6 @@ def _refuse_deep(source: Any, limits: Limits) -> None:
             raise LimitError(f"the data nests deeper than {limits.depth} levels")
     elif source.lstrip()[:1] in ("[", "{") and is_nested_too_deep(source, limits):
         check_depth(source, limits)
-
-
-def _blank_byte_order_mark(text: str) -> str:
-    """A text that begins with blanks for a byte order mark and the like; places stay as they are."""
-    text_after_marks = text.lstrip(INVISIBLE)
-    return " " * (len(text) - len(text_after_marks)) + text_after_marks
 
 
 def _normalize_calls(
@@ -247,7 +231,7 @@ def unlinked(text: str) -> UnlinkedPlan:
     True
     """
     if text[:1] in INVISIBLE:
-        text = _blank_byte_order_mark(text)
+        text = blank_byte_order_mark(text)
     how = None, DEFAULT_LIMITS, False, None, False, None, "fast", None
     name, raw = _read_printed(text, how) or _read(text, None, DEFAULT_LIMITS, repair=False, located=False)
     return UnlinkedPlan(name, _normalize_calls(name, raw, DEFAULT_LIMITS), text)

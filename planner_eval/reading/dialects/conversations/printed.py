@@ -16,26 +16,25 @@ from planner_eval.reading.dialects.programs.syntax import parse_syntax
 
 _CLASSES = (
     r"(?:Parsed)?ChatCompletion\w*+|(?:AI|Human|System|Tool|Function)Message(?:Chunk)?+"
-    r"|(?:ToolUse|Text|Thinking)Block|AgentAction\w*+|Response(?:Output|Function|Reasoning)\w*+|GenerateContentResponse"
+    r"|(?:ToolUse|Text|Thinking)Block|AgentAction\w*+|Response(?:Output|Function|Reasoning)\w*+"
+    r"|GenerateContentResponse|FunctionExecutionResult"
 )
 """Classes of clients that are known by their names alone."""
 _CLASS = lazy_pattern(_CLASSES)
 _OPENED_OBJECT = lazy_pattern(rf"\s*+\[?({_CLASSES})\(")
 _MESSAGE_FIELDS = frozenset({
-    "tool_calls", "function_call", "additional_kwargs", "tool_call_id", "call_id", "tool_kwargs",
-    "trajectory", "finish_reason", "stop_reason",
+    "tool_calls", "function_call", "additional_kwargs", "tool_call_id", "tool_kwargs", "finish_reason",
 })  # fmt: skip
 """Fields that answers have, and tools' arguments have not: one tells an object of any client."""
 _FIELD_GROUPS = (
-    {"name", "arguments"}, {"name", "args"}, {"tool_name", "args"}, {"name", "input"}, {"parts", "role"},
+    {"name", "arguments"}, {"name", "args"}, {"tool_name", "args"}, {"name", "input"}, {"parts"},
+    {"trajectory"},
 )  # fmt: skip
 """Fields of which a group tells one whose class has a word of these."""
-_CLASS_WORD = lazy_pattern(r"Content|Function|Tool|Call")
+_CLASS_WORD = lazy_pattern(r"Content|Function|Tool|Call|Prediction|ModelRe")
 _PIECE_START = lazy_pattern(r"[\[{(]|(?<![\w.])[^\W\d][\w.]*+\(")
 _SEARCHED_LENGTHS = 20
 """How many times the length of a text is looked at, for pieces in pieces that are no Python."""
-_REQUESTS = lazy_pattern(r"(?m)^-++ ToolCallRequestEvent \([^()\n]*+\) -++\n(\[FunctionCall\(id=.*\])$")
-"""The lists of calls in what AutoGen's console prints."""
 _ENUM_MEMBER = lazy_pattern(r"<\w+\.\w+: ('[^'\n]*'|\d+)>")
 _TRACEBACK = lazy_pattern(r"\s*+Traceback \(most recent call last\):")
 
@@ -58,8 +57,6 @@ def read_printed(text: str, tools: Container[str] = ()) -> Any:
     """
     if _TRACEBACK.match(text):
         return _refuse_traceback(text)
-    if "ToolCallRequestEvent" in text:
-        text = "\n".join(_REQUESTS.findall(text))
     objects, remainder = _split(text, tools)
     opened = None if objects else _OPENED_OBJECT.match(text)
     if not (objects or opened) or may_be_other_notation(remainder):
@@ -96,10 +93,10 @@ def _split(text: str, tools: Container[str]) -> tuple[list[ast.expr], str]:
         if not isinstance(statement, ast.Expr):
             continue
         outside.append(text[position : match.start()])
-        if any(_is_printed(node, tools) for node in _contents(statement.value)):
-            objects.append(statement.value)
-        else:
+        if not any(_is_printed(node, tools) for node in _contents(statement.value)):
             outside.append(text[match.start() : end])
+        elif not _class_name(statement.value).endswith("ExecutionResult"):  # what AutoGen's tools gave
+            objects.append(statement.value)
         position = end
     return objects, "".join([*outside, text[position:]])
 
@@ -129,7 +126,9 @@ def _is_printed(node: ast.expr, tools: Container[str]) -> bool:
 
 
 def _class_name(node: ast.expr) -> str:
-    return next((leaf.func.id for leaf in _contents(node) if isinstance(leaf, ast.Call)), "")  # type: ignore[attr-defined]
+    """The class of the first object in an expression."""
+    called = [leaf.func for leaf in _contents(node) if isinstance(leaf, ast.Call)]
+    return next(function.id for function in called if isinstance(function, ast.Name))
 
 
 def _refuse_traceback(text: str) -> None:
@@ -140,14 +139,18 @@ def _refuse_traceback(text: str) -> None:
         raise failure_state(" ".join(lines[last + 1 :])).error()
 
 
-_SPEAKERS = {"AI": "ai", "Human": "human", "System": "system", "Tool": "tool", "Function": "function"}
-"""Who speaks in a message of LangChain's, by its class."""
-_PART_KINDS = {
-    "ToolCallPart": "tool-call", "TextPart": "text", "ThinkingPart": "thinking",
-    "ToolReturnPart": "tool-return", "RetryPromptPart": "retry-prompt", "UserPromptPart": "user-prompt",
-    "SystemPromptPart": "system-prompt",
+_TAGS = {
+    "type": {"AI": "ai", "Human": "human", "System": "system", "Tool": "tool", "Function": "function"},
+    "kind": {"ModelRequest": "request", "ModelResponse": "response"},
+    "part_kind": {
+        "ToolCallPart": "tool-call", "TextPart": "text", "ThinkingPart": "thinking",
+        "ToolReturnPart": "tool-return", "RetryPromptPart": "retry-prompt", "UserPromptPart": "user-prompt",
+        "SystemPromptPart": "system-prompt",
+    },
+    "role": {"Content": "model"},
 }  # fmt: skip
-"""What a part of a message of Pydantic AI's is, by its class."""
+"""Fields that say in JSON what an object is, and printed are left out: by classes of LangChain, Pydantic AI
+and Gemini."""
 
 
 def _data_of(node: ast.expr) -> Any:
@@ -156,12 +159,10 @@ def _data_of(node: ast.expr) -> Any:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
         name = node.func.id
         fields = {keyword.arg: _data_of(keyword.value) for keyword in node.keywords}
-        speaker = _SPEAKERS.get(name.removesuffix("Chunk").removesuffix("Message"))
-        if speaker is not None:
-            return {"type": speaker, **fields}
         if isinstance(fields.get("trajectory"), dict):
             return fields["trajectory"]  # of DSPy, with the calls
-        return {"part_kind": _PART_KINDS[name], **fields} if name in _PART_KINDS else fields
+        kind = name.removesuffix("Chunk").removesuffix("Message")
+        return {key: kinds[kind] for key, kinds in _TAGS.items() if kind in kinds} | fields
     if isinstance(node, (ast.Call, ast.Name, ast.Attribute)):  # a time, a member of an enumeration
         return ast.unparse(node)
     if isinstance(node, ast.Dict):

@@ -15,7 +15,7 @@ from functools import cache
 from planner_eval.base.frozen import fast_frozen, replace
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import JSON_STRING, lazy_pattern
+from planner_eval.base.text import INVISIBLE, JSON_STRING, lazy_pattern
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 
@@ -139,6 +139,23 @@ def remove_call_spans(raw: RawPlan) -> RawPlan:
     """The calls without places: those they have are of another text."""
     calls = tuple(replace(call, span=None, spans=()) for call in raw.calls)
     return RawPlan(calls, raw.answer, tuple(note._replace(span=None) for note in raw.notes))
+
+
+def drop_chat_tokens(raw: RawPlan) -> RawPlan:
+    """The calls without the chat tokens that a server left in tools' names: ``f<|channel|>commentary``."""
+    notes = [
+        Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
+        for i, call in enumerate(raw.calls)
+        if "<|" in call.name.lstrip("<|")
+    ]
+    calls = (replace(c, name=c.name.partition("<|")[0] or c.name) for c in raw.calls)
+    return raw._replace(calls=tuple(calls), notes=(*raw.notes, *notes))
+
+
+def blank_byte_order_mark(text: str) -> str:
+    """A text that begins with blanks for a byte order mark and the like; places stay as they are."""
+    text_after_marks = text.lstrip(INVISIBLE)
+    return " " * (len(text) - len(text_after_marks)) + text_after_marks
 
 
 _PAIR = r"u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}"
@@ -293,14 +310,3 @@ def extent(text: str, start: int) -> Extent:
         elif kind == "quote" and waiting:
             break
     return Extent(len(text), False)
-
-
-def drop_chat_tokens(raw: RawPlan) -> RawPlan:
-    """The calls without the chat tokens that a server left in tools' names: ``f<|channel|>commentary``."""
-    notes = [
-        Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
-        for i, call in enumerate(raw.calls)
-        if "<|" in call.name.lstrip("<|")
-    ]
-    calls = (replace(c, name=c.name.partition("<|")[0] or c.name) for c in raw.calls)
-    return raw._replace(calls=tuple(calls), notes=(*raw.notes, *notes))

@@ -435,13 +435,24 @@ class TagPlaceholders:
         return self.source[start:end]
 
 
+_CODE = lazy_pattern(r"<((?:\w{1,20}_)?code|execute)>(?P<body>.*?)</\1>", re.S)
+
+
 def _tags_in_programs(signs: TagPlaceholders) -> set[Span]:
     """The tags in texts and comments of what is a program: elsewhere a sign is none of Python's."""
     text, seen = signs.text, set[Span]()
-    for start, end in ((0, len(text)), *(fence.span("body") for fence in fences(text))):
+    pieces = [(0, len(text)), *(piece.span("body") for piece in (*fences(text), *_CODE.finditer(text)))]
+    for start, end in pieces:
         label = FENCE_LABEL.match(text, start) if start else None
         program = text[label.end() if label else start : end]
         tree = parse_syntax(program.strip()) if _PLACEHOLDER.search(program) else None
-        if isinstance(tree, ast.Module) and any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+        nodes = [*ast.walk(tree)] if isinstance(tree, ast.Module) else []
+        in_comments = start > 0 and not any(map(_holds_sign, nodes))
+        if nodes and (in_comments or any(isinstance(node, ast.Call) for node in nodes)):
             seen |= {span for span in signs.spans.values() if start <= span[0] < end}
     return seen
+
+
+def _holds_sign(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, str) and _PLACEHOLDER.search(value) is not None

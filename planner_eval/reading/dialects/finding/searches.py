@@ -37,6 +37,7 @@ from planner_eval.reading.dialects.finding.segments import (
     ReadCalls,
     blank_matches,
     blank_spans,
+    fence_tagged_code,
     fences,
     locate_error_in_source,
     own_names,
@@ -139,6 +140,7 @@ def search_text(text: str, search: Search) -> list[ReadCalls]:
     Raises:
         ParseError: something begins like a plan and cannot be read.
     """
+    text = fence_tagged_code(text)
     for look in (_search_tokens, _search_sections, _search_appbench, _search_by_form):
         read = look(text, search)
         if read:

@@ -94,6 +94,23 @@ def fences(text: str) -> Iterator[re.Match[str]]:
     return _FENCE.finditer(text, min(marks)) if marks else iter(())
 
 
+_TAGGED_CODE = lazy_pattern(
+    r"(?m)^(<((?:\w{1,20}_)?code|execute)>)(?P<body>[ \t\r]*+\n(?:(?!```|~~~|<\2>)[^\n]*+(?:\n|\Z))*?)"
+    r"(</\2>(?=[ \t\r]*+$)|\Z)"
+)
+"""Tags around code, on lines of their own; a server may have cut off the last one."""
+
+
+def fence_tagged_code(text: str) -> str:
+    """A text with the tags around code, on lines of their own, as marks of fences of the same length."""
+    if "code>" not in text and "execute>" not in text:
+        return text
+    return _TAGGED_CODE.sub(
+        lambda match: f"{'```py':{len(match[1])}}{match['body']}{'```'[: len(match[4])]:{len(match[4])}}",
+        text,
+    )
+
+
 FENCE_LABEL = lazy_pattern(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
 
 

@@ -101,6 +101,25 @@ def _python_reader() -> tuple[Callable[[str], bool], Callable[[str, Limits], Raw
     return may_be_other_notation, read_plain_calls
 
 
+_CLASS_CALL = re.compile(r"[A-Z]\w*+ ?+\(")
+_PRINTED_SIGNS = (
+    "tool_calls=", "function_call=", "_kwargs=", "call_id=", "trajectory=", "_reason=", "arguments=", "args=",
+    "input=", "role=", "parts=", "Message(", "MessageChunk(", "Block(", "ChatCompletion", "AgentAction",
+    "GenerateContentResponse(", "Traceback (",
+)  # fmt: skip
+"""Of which one stands in each text of a printed object, or of an error."""
+
+
+def may_be_printed(source: str) -> bool:
+    """Whether a text may hold objects of clients as Python prints them, or an error's traceback.
+
+    >>> may_be_printed("Message(role='user')"), may_be_printed("f(args=1)")
+    (True, False)
+    """
+    has_sign = "(" in source and any(map(source.__contains__, _PRINTED_SIGNS))
+    return has_sign and _CLASS_CALL.search(source) is not None
+
+
 def _read_json(source: str, limits: Limits, values: list[Any]) -> RecognisedPlan | None:
     value = unwrap_single(values)
     has_schema = isinstance(value, dict) and "schema" in value
