@@ -167,7 +167,7 @@ def keys_of(names: Iterable[str], row: Row) -> dict[str, str]:
 
 def key_of(name: str, row: Row) -> str | None:
     """What a pair belongs to in a breakdown, whatever was predicted; None where its gold does not say."""
-    gold = row.main_gold or row.gold
+    gold = row.gold if row.main_gold is None else row.main_gold
     if gold is None:
         return None
     if name == "calls":

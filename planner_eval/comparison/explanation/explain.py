@@ -8,6 +8,7 @@ calls, steps of a chain in another order.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -169,7 +170,14 @@ def _lacks(edit: Draft, other: Draft, surplus: list[Value]) -> bool:
         return False
     if type(gold_value) is str and any(type(item) is not str for item in surplus):
         return False
-    return all(item in gold_value and item not in pred_value for item in surplus)
+    return all(_holds(gold_value, item) and not _holds(pred_value, item) for item in surplus)
+
+
+def _holds(value: Any, item: Any) -> bool:
+    """Whether a list has an item, or a text has it in words of its own."""
+    if type(value) is list:
+        return item in value
+    return re.search(rf"(?<!\w){re.escape(item)}(?!\w)", value) is not None
 
 
 def _find_wrong_values(edits: list[Draft], names: CallNames) -> Iterator[_WrongValue]:

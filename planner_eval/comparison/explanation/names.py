@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from operator import add, mul, sub, truediv
-from typing import Any
+from operator import add, itemgetter, mul, sub, truediv
+from typing import TYPE_CHECKING, Any
 from unicodedata import name as character_name
 from unicodedata import normalize
 
@@ -14,6 +14,9 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line, one_line_json
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, fold
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 MAX_RUNS = 8
 """So many runs of calls are told by number, and of further calls how many there are."""
@@ -245,33 +248,63 @@ def is_commutative(tool: str) -> bool:
 
 
 def is_computed(call: Call) -> bool:
-    """Whether a call computes with numbers."""
-    return call.name in _OPERATIONS
+    """Whether a call computes with numbers: by its tool's name and by those of its arguments."""
+    return _operands(call) is not None
+
+
+_OPERAND_NAMES = {("arg_0", "arg_1"), ("0", "1"), ("a", "b"), ("x", "y")}
+"""What the arguments of tools that compute are called: only of such names is it known which comes first."""
+
+
+def _operands(call: Call) -> list[Value] | None:
+    """The two values that a call computes with, in their order; None of any other call."""
+    arguments = sorted(call.arguments, key=itemgetter(0))
+    is_operation = call.app is None and call.name in _OPERATIONS
+    if not is_operation or tuple(name for name, _ in arguments) not in _OPERAND_NAMES:
+        return None
+    return [value for _, value in arguments]
 
 
 def compute_results(plan: Plan) -> list[int | float | None]:
-    """What each call of a plan comes to that computes with numbers; None of others.
+    """What each call of a plan comes to that computes with numbers, to nine digits; None of others.
 
-    >>> calls = Call("a", "divide", (("x", 25), ("y", 100))), Call("b", "f", (("x", Ref(0)),))
+    >>> calls = Call("a", "divide", (("y", 100), ("x", 25))), Call("b", "f", (("x", Ref(0)),))
     >>> compute_results(Plan(calls))
     [0.25, None]
     """
-    results: list[Any] = []
+    return [None if result is None else round_number(result) for result in _compute_exactly(plan)]
+
+
+def _compute_exactly(plan: Plan) -> list[Fraction | None]:
+    if not any(map(is_computed, plan.calls)):
+        return [None] * len(plan.calls)
+    from fractions import Fraction
+
+    results: list[Fraction | None] = []
     for call in plan.calls:
-        values = [value for _, value in call.arguments]
-        numbers = [results[v.call] if type(v) is Ref and v.call < len(results) else v for v in values]
-        operate = _OPERATIONS.get(call.name) if {*map(type, numbers)} <= {int, float} else None
-        try:
-            # of floats: whole numbers that are multiplied again and again grow without end
-            results.append(None if operate is None else operate(*map(float, numbers)))
-        except (ArithmeticError, TypeError, ValueError):  # by zero, of three numbers, of infinite ones
-            results.append(None)
-    return [None if result is None else _round(result) for result in results]
+        numbers = [
+            results[v.call] if type(v) is Ref and v.call < len(results) else v for v in _operands(call) or ()
+        ]
+        result = None
+        if numbers and {*map(type, numbers)} <= {int, float, Fraction}:
+            try:
+                result = _OPERATIONS[call.name](*(Fraction(str(number)) for number in numbers))
+            except (ArithmeticError, ValueError):  # by zero, of infinite ones
+                result = None
+        is_known = result is not None and result.limit_denominator(_MOST) == result and abs(result) < _MOST
+        results.append(result if is_known else None)
+    return results
 
 
-def _round(number: float) -> int | float:
-    """A number to nine digits; a whole one without a point, an infinite one as it is."""
-    rounded = float(f"{number:.9g}")
+_MOST = 10**60
+"""Numbers that are multiplied again and again grow without end: greater ones are not followed."""
+
+
+def round_number(number: Fraction) -> int | float:
+    """A number to nine digits; a whole one of few digits as it is."""
+    if number.denominator == 1 and abs(number) < 10**15:
+        return int(number)
+    rounded = float(f"{float(number):.9g}")
     return int(rounded) if rounded.is_integer() else rounded
 
 
@@ -279,10 +312,10 @@ class Formula(NamedTuple):
     """What a plan computes, as one writes it, and the number that it comes to, where that is known."""
 
     text: str
-    result: int | float | None
+    result: Fraction | None
 
     def __str__(self) -> str:
-        return self.text if self.result is None else f"{self.text} = {self.result}"
+        return self.text if self.result is None else f"{self.text} = {round_number(self.result)}"
 
 
 _SIGNS = {"add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divide": ("/", 2)}
@@ -305,17 +338,17 @@ def find_formulas(pred: Plan, gold: Plan) -> list[Formula]:
     used = {edge.producer for edge in gold.edges}
     if not pred.calls or len(used) != len(gold.calls) - 1:
         return []
-    if any(_SIGNS.keys().isdisjoint([call.name for call in plan.calls]) for plan in (gold, pred)):
+    if not all(any(map(is_computed, plan.calls)) for plan in (gold, pred)):
         return []
     ends = max((edge.consumer for edge in pred.edges), default=-1), -1
     return [
-        Formula(_write_formulas(plan)[end], compute_results(plan)[end])
+        Formula(_write_formulas(plan)[end], _compute_exactly(plan)[end])
         for plan, end in zip((pred, gold), ends, strict=True)
     ]
 
 
-def find_common_result(formulas: list[Formula]) -> int | float | None:
-    """What formulas come to, where that is known and one number."""
+def find_common_result(formulas: list[Formula]) -> Fraction | None:
+    """The number that formulas come to exactly, where that is known and one."""
     results = {formula.result for formula in formulas}
     return results.pop() if len(results) == 1 else None
 
@@ -324,14 +357,15 @@ def _write_formulas(plan: Plan) -> list[str]:
     """What each call of a plan computes; what is too long, cut off."""
     terms: list[tuple[str, int]] = []
     for call in plan.calls:
+        operands = _operands(call)
         values = [
             terms[value.call]
             if type(value) is Ref and value.call < len(terms)
             else (value_name(value), _TIGHTEST)
-            for _, value in call.arguments
+            for value in operands or [value for _, value in call.arguments]
         ]
         text, binding = f"{tool_label(call)}({', '.join(text for text, _ in values)})", _TIGHTEST
-        if call.name in _SIGNS and len(values) == 2:
+        if operands is not None:
             sign, binding = _SIGNS[call.name]
             least = binding, binding + (sign in "-/")
             text = f" {sign} ".join(

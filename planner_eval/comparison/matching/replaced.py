@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -344,7 +344,7 @@ def _find_members(
     list_args: Arguments, calls: Mapping[int, Arguments], names: Mapping[str, str]
 ) -> list[int]:
     """The calls that ask one by one for what lists hold, and together for all of it; else none."""
-    remaining = [Counter(_item_keys(list_args[name][2])) for name in names]
+    remaining = Counter(_row_keys([list_args[name][2] for name in names]))
     single_names = names.values()
     members: list[int] = []
     other_args = [
@@ -353,17 +353,20 @@ def _find_members(
     ]
     for (call, arguments), unlisted_args in zip(calls.items(), other_args, strict=True):
         values = [arguments[name][2] if name in arguments else [] for name in single_names]
-        items = [Counter(_item_keys(value)) for value in values]
-        if unlisted_args == other_args[0] and all(
-            item.total() > 0 and item <= left for item, left in zip(items, remaining, strict=True)
-        ):
-            remaining = [left - item for item, left in zip(items, remaining, strict=True)]
+        rows = Counter(_row_keys(values))
+        if unlisted_args == other_args[0] and rows and rows <= remaining:
+            remaining -= rows
             members.append(call)
-    return [] if any(remaining) else members
+    return [] if remaining else members
 
 
-def _item_keys(value: Value) -> Iterator[Key]:
-    return (value_key(item, OWN_POSITIONS) for item in (value if type(value) is list else [value]))
+def _row_keys(values: Sequence[Value]) -> list[tuple[Key, ...]]:
+    """What lists hold together at each place; nothing where they are not equally long."""
+    columns = [
+        [value_key(item, OWN_POSITIONS) for item in (value if type(value) is list else [value])]
+        for value in values
+    ]
+    return [*zip(*columns, strict=True)] if len({*map(len, columns)}) == 1 else []
 
 
 # ----------------------------------------------------------------------

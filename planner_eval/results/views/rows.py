@@ -23,6 +23,7 @@ from planner_eval.comparison.explanation.names import (
     find_common_result,
     find_formulas,
     format_list,
+    round_number,
 )
 from planner_eval.comparison.matching.order import find_other_order
 from planner_eval.comparison.rows import Row, Spans, causes_head, structure_lines
@@ -256,7 +257,7 @@ def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula]) -> str
         text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
     result = None if _BROKEN_CODES.intersection(e.code for e in diff.edits) else find_common_result(formulas)
     if result is not None:
-        return f"{text}, but both come to {result}{bounded}"
+        return f"{text}, but both come to {round_number(result)}{bounded}"
     text += _other_plan_note(diff)
     first = _first_divergent_call(diff)
     if first:
