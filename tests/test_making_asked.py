@@ -194,11 +194,11 @@ def test_each_kind_of_plan_that_cannot_be_followed_is_counted(tmp_path: Path) ->
     found = pe.make(2, tools="nestful", like=str(file))
     assert {call.name for one in found.made for call in one.plan.calls} == {"add"}
     (said,) = found.notes
-    first = f"6 plans of {file} cannot be imitated: it makes no call (2), it cannot be read (2; "
+    first = f"6 plans of {file} cannot be imitated: it cannot be read (3; "
     assert said.startswith(first)
     assert "the catalog has no such tool (1; 'nosuch'), a reference to no call (1; 'arg_1' of" in said
     file.write_text("".join(LIKE.splitlines(keepends=True)[:6]), encoding="utf-8")
-    with pytest.raises(InputError, match=r"none of its plans can be imitated: it makes no call \(2\)"):
+    with pytest.raises(InputError, match=r"none of its plans can be imitated: it cannot be read \(3; "):
         pe.make(2, tools="nestful", like=str(file))
 
 

@@ -253,12 +253,12 @@ def test_folders_made_to_stay_are_removed(scene: Scene) -> None:
     assert list(scene.temporary.iterdir()) == []
 
 
-def test_each_plan_starts_afresh_under_strict(tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", ["strict", "process"])
+def test_each_plan_starts_afresh(level: str, tmp_path: Path) -> None:
     tools = tmp_path / "tools.py"
     tools.write_text("count = 0\ndef up():\n    global count\n    count += 1\n    return count\n")
     plan = Plan((Call("a", "up"), Call("b", "up")))
-    assert [trace.result for trace in execute_many([plan, plan], str(tools))] == [2, 2]
-    assert [trace.result for trace in execute_many([plan, plan], str(tools), isolation="process")] == [2, 4]
+    assert [trace.result for trace in execute_many([plan, plan], str(tools), isolation=level)] == [2, 2]
 
 
 def test_process_replaces_a_worker_that_a_plan_killed() -> None:

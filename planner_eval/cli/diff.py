@@ -231,7 +231,6 @@ def _effects_of(tools: Any, initial: str | None, records: Sequence[Record], *, v
         values: Say what each call came to.
     """
     from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES
-    from planner_eval.execution.effects import compare_effects_any
     from planner_eval.execution.run import initial_state_of
     from planner_eval.reading.files.context import find_states
 
@@ -256,8 +255,9 @@ def _effects_of(tools: Any, initial: str | None, records: Sequence[Record], *, v
         if initial_states[0] is not None and initial_states[1] not in (None, initial_states[0]):
             return {**unknown, "said": "unknown: the two records start from different states"}
         started = initial_states[0] if initial_states[0] is not None else initial_states[1]
-        plans = sorted(pair.wanted.found.plans, key=lambda gold: gold[0] is not row.gold)  # the nearest first
-        outcome = compare_effects_any(row.pred, plans, tools, initial=started)
+        golds = sorted(pair.wanted.found.plans, key=lambda gold: gold[0] is not row.gold)  # the nearest first
+        nearest_first = pair.wanted.found._replace(plans=tuple(golds))
+        outcome = pe.compare_effects(row.pred, nearest_first, tools, initial=started)
         return {**outcome.to_dict(), "values": outcome.values()} if values else outcome.to_dict()
 
     return effects

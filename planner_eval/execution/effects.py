@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import expect_or_none, instance_of
 from planner_eval.base.text import shorten
+from planner_eval.comparison.gold_alternatives import Gold
 from planner_eval.comparison.matching.align import align, match
 from planner_eval.comparison.matching.rules import Rules
 from planner_eval.comparison.policy.counting import keep_calls
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Terms
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.execution.program import Options, PlanWithState, running_order, sink_calls
 from planner_eval.execution.run import execute_many
@@ -180,7 +181,7 @@ class Effects:
 
 def compare_effects(
     pred: Source,
-    gold: Source,
+    gold: Source | Gold,
     tools: Any,
     *,
     policy: AnyPolicy | None = None,
@@ -195,7 +196,8 @@ def compare_effects(
 
     Args:
         pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
-        gold: What was wanted, likewise.
+        gold: What was wanted, likewise; or several right plans with what they leave open, the nearest first:
+            the first that comes to the same counts, else the first whose state and values are reached.
         tools: As for :func:`execute`.
         policy: How values compare; its rules see a call's value as its argument ``"result"``.
         isolation: As for :func:`execute`.
@@ -214,10 +216,32 @@ def compare_effects(
     'the same'
     """
     expect_or_none(instance_of(Options, "Options(…) of planner_eval.execution.program"), options=options)
-    plans = pred_plan, gold_plan = parse(pred), parse(gold)
-    chosen = DEFAULT_POLICY if policy is None else policy_of(policy)
+    plan, chosen = parse(pred), DEFAULT_POLICY if policy is None else policy_of(policy)
     run_options = replace(options or Options(), state=True)
     sandbox = tools if isinstance(tools, Sandbox) else Sandbox(tool_source(tools), level=isolation)
+    golds = gold.plans if isinstance(gold, Gold) else ((parse(gold), NO_TERMS),)
+    best: Effects | None = None
+    with nullcontext() if sandbox is tools else sandbox:
+        for gold_plan, terms in golds:
+            plans = plan, _settle_terms(plan, gold_plan, terms)
+            effects = _compare_runs(plans, sandbox, chosen, run_options, initial)
+            if best is None or _agreement(effects) > _agreement(best):
+                best = effects
+            if best.same and best.reached is not False:
+                break
+    assert best is not None, "there is no gold plan to run"
+    return best
+
+
+def _agreement(effects: Effects) -> tuple[bool, bool]:
+    return effects.verdict == "same", effects.reached is True
+
+
+def _compare_runs(
+    plans: tuple[Plan, Plan], sandbox: Sandbox, chosen: Policy, run_options: Options, initial: Any
+) -> Effects:
+    """Run two plans, each from the tools' first state, and compare what comes out."""
+    pred_plan, gold_plan = plans
     starts, own = _fresh_sandboxes(sandbox)
     rules = Rules(chosen)
 
@@ -227,7 +251,7 @@ def compare_effects(
 
     with ExitStack() as stack:
         for box in starts:
-            if box is not tools:
+            if box is not sandbox:
                 stack.enter_context(box)
         starting_plans = PlanWithState(pred_plan, initial), PlanWithState(gold_plan, initial)
         pred_trace, gold_trace = _run_both(starting_plans, starts, run_options)
@@ -254,36 +278,6 @@ def compare_effects(
     return Effects(results_same, state, first, pred_trace, gold_trace, certain, cut=cut, seen=seen)
 
 
-def compare_effects_any(
-    pred: Plan, golds: Iterable[tuple[Plan, Terms]], tools: Any, *, initial: Any = None
-) -> Effects:
-    """Compare the effects of a plan with those of several right plans: of the first that it reaches as well.
-
-    Args:
-        pred: The prediction.
-        golds: The right plans with what they leave open, the nearest first; at least one.
-        tools: As for :func:`compare_effects`.
-        initial: Likewise.
-
-    Returns:
-        The first with the same effects; else the first whose state and values are reached; else that of the
-        nearest plan.
-    """
-    best: Effects | None = None
-    for gold, terms in golds:
-        effects = compare_effects(pred, _settle_terms(pred, gold, terms), tools, initial=initial)
-        if best is None or _agreement(effects) > _agreement(best):
-            best = effects
-        if best.same and best.reached is not False:
-            break
-    assert best is not None, "there is no gold plan to run"
-    return best
-
-
-def _agreement(effects: Effects) -> tuple[bool, bool]:
-    return effects.verdict == "same", effects.reached is True
-
-
 def _settle_terms(pred: Plan, gold: Plan, terms: Terms) -> Plan:
     """Gold as the prediction makes use of what it leaves open: the plan to run beside the prediction.
 
@@ -294,7 +288,6 @@ def _settle_terms(pred: Plan, gold: Plan, terms: Terms) -> Plan:
 
     Returns:
         Gold with the accepted values that the prediction has, and without what it leaves out and may.
-
     """
     if not (terms.optional or terms.accepted or terms.omittable):
         return gold

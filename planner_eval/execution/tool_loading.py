@@ -6,7 +6,7 @@ The parent's half, from the user's text to the plain data, is `source`.
 from __future__ import annotations
 
 import sys
-from _collections_abc import Iterator, Mapping
+from _collections_abc import Container, Iterator, Mapping
 
 from planner_eval.execution.bind import takes_one_argument
 from planner_eval.execution.printed import exception_location, exception_message, exception_name
@@ -312,6 +312,22 @@ def preload(source: SourceData) -> None:
         _add_search_paths(source)
     for module in source.get("preload", ()):
         _import_module(module)
+
+
+def forget_modules(known: Container[str]) -> None:
+    """Have the modules of a user's own folders loaded anew; installed ones stay.
+
+    Args:
+        known: The modules that were there before any tools were loaded.
+    """
+    for name, module in [*sys.modules.items()]:
+        file = getattr(module, "__file__", None)
+        is_own = name.partition(".")[0] == "planner_eval"
+        if name not in known and file and not is_own and not any(part in file for part in _INSTALLED):
+            del sys.modules[name]
+
+
+_INSTALLED = ("/site-packages/", "/dist-packages/", f"{sys.base_prefix}/lib/")
 
 
 def _add_search_paths(source: SourceData) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import marshal
 import os
 import select
+import sys
 
 from planner_eval.execution import core, tool_loading
 from planner_eval.execution.printed import OutputCapture
@@ -148,7 +149,7 @@ def run_worker(setup: Message) -> None:
     if not check_layers(setup, lockdown.lock_down(limits, rules, filter_) | counted, write):
         return
     printed = OutputCapture()
-    tools = None
+    tools, known = None, frozenset(sys.modules)
     while True:
         try:
             with printed:  # what keeps standard output for later, a logger above all, keeps this
@@ -165,6 +166,7 @@ def run_worker(setup: Message) -> None:
         write("".join(lines))
         if setup["stateful"]:
             tools = None  # made anew for each plan: what one changes no other sees
+            tool_loading.forget_modules(known)
 
 
 def _count_own_tasks(limits: dict[str, int]) -> lockdown.Report:

@@ -86,8 +86,11 @@ def may_hold_call(text: str) -> bool:
         return False
     if called or (lettered and _STRONG_OPENING_PATTERN.search(text) is not None):
         return True
-    return bool(find_opening_tokens(text))
+    return _CUT_TAG.search(text, max(0, len(text) - 60)) is not None or bool(find_opening_tokens(text))
 
+
+_CUT_TAG = lazy_pattern(r"<[^<]{1,40}+\Z")
+"""The end of a text in which a tag is begun."""
 
 _STRONG_MARK = (
     r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"
