@@ -53,6 +53,8 @@ def find_thoughts(text: str) -> list[Span]:
     >>> find_thoughts("f(a=1)?</think>f(a=2)"), find_thoughts("f()<think>g()")
     ([(0, 15)], [(3, 13)])
     """
+    if not any(map(text.__contains__, "<[\u25c1")):  # with which all of them begin
+        return []
     first = _START_OR_END.search(text)
     if first is None:
         return []

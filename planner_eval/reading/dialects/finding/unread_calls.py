@@ -204,7 +204,7 @@ _SHORT_CALLS = (
         r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
         r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
     )),
-    (lazy_pattern(" with |## next_tool"), lazy_pattern(
+    (lazy_pattern("[Cc]alling|[Ii]nvoking|[Rr]unning|[Ee]xecuting|## next_tool"), lazy_pattern(
         rf"(?:(?P<field>\[\[ ## next_tool_name ## \]\]\s*+{_NOT_NO_TOOL})"
         r"|(?i:calling|invoking|running|executing)(?: (?:the )?(?:tool|function))?:?\s++[`'\"]?)"
         rf"{_NAMED}(?(field)|[`'\"]?\s++with(?: [\w ]{{1,20}})?:?\s*+`?\{{)"
