@@ -89,7 +89,7 @@ def may_hold_call(text: str) -> bool:
     return _CUT_TAG.search(text, max(0, len(text) - 60)) is not None or bool(find_opening_tokens(text))
 
 
-_CUT_TAG = lazy_pattern(r"<[^<]{1,40}+\Z")
+_CUT_TAG = lazy_pattern(r"<[\w|][^<>]{0,40}+\Z|<<\w++>\Z")
 """The end of a text in which a tag is begun."""
 
 _STRONG_MARK = (
