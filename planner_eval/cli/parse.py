@@ -195,12 +195,16 @@ def _reason(record: Record, plan: pe.Plan, dialect: str | None) -> str:
     from planner_eval.reading.dialects.finding.find import find_plan
 
     repaired = any(note.code.startswith("repair.") for note in plan.diagnostics)
-    return find_plan(record.source, DEFAULT_LIMITS, repair=repaired).raw.reason or ""
+    try:
+        return find_plan(record.source, DEFAULT_LIMITS, repair=repaired).raw.reason or ""
+    except pe.ParseError:  # of what is read as data, such as a printed object, the text gives no reason
+        return ""
 
 
 def _plan_text(record: Record, plan: pe.Plan, dialect: str | None, *, grammar: bool) -> str:
     how = ", read by the grammar" if grammar else ""
-    lines = [f"{plan.dialect}: {_reason(record, plan, dialect)}{how}"] if plan.calls else []
+    reason = _reason(record, plan, dialect) if plan.calls else ""
+    lines = [f"{plan.dialect}{': ' * bool(reason)}{reason}{how}"] if plan.calls else []
     for call in plan.calls:
         lines.append(_call_line(plan, call))
         lines += [f"      {location}" for location in _span_lines(plan, call)] if grammar else []
