@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import combinations
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -73,6 +74,7 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
         if not explained.settled and not is_conversation(matching.pred):  # there turns tell equal calls apart
             explained = _choose_nearest_equals(explained)
         explained = _pair_by_place(explained) if all(alone) else explained
+    explained = _uncross(explained) if few else explained
     if explained is matching.pairing:
         return matching, exact
     alignment = Alignment.of(explained)
@@ -192,6 +194,20 @@ def _place(group: list[int], images: list[int], partner: list[int], of_gold: boo
 
     chosen = assign([[cost(image, call) for call in group] for image in images])
     return [(group[column], images[row]) for row, column in chosen]
+
+
+def _uncross(pairing: Pairing) -> Pairing:
+    """The pairing with calls of one tool in the written order where nothing else speaks for a pair."""
+    free = [gold for _, gold in pairing.pairs() if not _any_linked(pairing.gold, [gold])]
+    tools = pairing.pred.tools
+    for golds in combinations(free, 2):
+        preds = [pairing.to_pred[gold] for gold in golds]
+        turned = preds[::-1]
+        if preds < turned or tools[preds[0]] != tools[preds[1]] or _any_linked(pairing.pred, preds):
+            continue
+        if sum(map(pairing.weight, preds, golds)) == sum(map(pairing.weight, turned, golds)):
+            pairing = pairing.rematched(preds, golds, zip(turned, golds, strict=True))
+    return pairing
 
 
 def _pair_by_place(pairing: Pairing) -> Pairing:
