@@ -275,17 +275,27 @@ def call_key(plan: Plan, position: int) -> tuple[Hashable, ...]:
 
 
 def _propose_repeated_runs(roots: Roots) -> Iterator[Proposal]:
-    """Calls in a row that repeat calls in a row."""
-    duplicates, plan = roots.by_code("call.duplicated"), roots.diff.pred
-    if not duplicates:
+    """Calls in a row that repeat calls in a row: the prediction's, and gold's that are missing.
+
+    Of equal calls the one is repeated that is needed by most that have partners, and has one itself.
+    """
+    if roots.diff.matching is None or (pairing := roots.diff.matching.pairing) is None:
         return
-    first: dict[Hashable, int] = {}
-    twins = [first.setdefault(call_key(plan, position), position) for position in range(len(plan.calls))]
-    repeats = [call for call in sorted(duplicates) if twins[call] < call]
-    for run in find_runs(repeats, lambda call: twins[call] - call):
-        if len(run) > 1:
-            run_twins = [twins[call] for call in run]
-            yield _propose("repeated run", [duplicates[call] for call in run], run_twins)
+    sides = (
+        (pairing.pred, pairing.to_gold, "call.duplicated"),
+        (pairing.gold, pairing.to_pred, "call.missing"),
+    )
+    for plan_calls, partner, code in sides:
+        repeats, numbers = roots.by_code(code), plan_calls.numbered.numbers
+        if len(repeats) < 2:
+            continue
+        needs = [[call, *(use.consumer for use in users)] for call, users in enumerate(plan_calls.users)]
+        ranked = sorted((sum(partner[user] >= 0 for user in near), -near[0]) for near in needs)
+        twins = {numbers[-call]: -call for _, call in ranked}
+        offsets = {call: twins[numbers[call]] - call for call in sorted(repeats) if numbers[call] is not None}
+        for run in find_runs([call for call in offsets if offsets[call]], offsets.__getitem__):
+            if len(run) > 1:
+                yield _propose("repeated run", [repeats[call] for call in run], (run, offsets[run[0]]))
 
 
 def _propose_tries(roots: Roots) -> Iterator[Proposal]:
@@ -382,8 +392,10 @@ def _write_missing_argument(roots: Roots, edits: list[Edit], data: None) -> str:
     return f"{roots.argument_label(first)} is missing, expected {format_list(roots.gold_values(edits))}"
 
 
-def _write_repeated_run(_: Roots, edits: list[Edit], twins: list[int]) -> str:
-    return f"{calls_numbers(edit.pred and edit.pred.call for edit in edits)} repeat {calls_numbers(twins)}"
+def _write_repeated_run(_: Roots, edits: list[Edit], data: tuple[list[int], int]) -> str:
+    run, offset = data
+    calls = calls_numbers(run, "" if edits[0].pred else "gold's ")
+    return f"{calls} repeat {calls_numbers(call + offset for call in run)}"
 
 
 def _write_tries(roots: Roots, edits: list[Edit], data: tuple[int, list[tuple[int, tuple[str, ...]]]]) -> str:
