@@ -93,6 +93,11 @@ class Roots(NamedTuple):
     names: CallNames
     edits: IndexedEdits
 
+    @property
+    def pairing(self) -> Pairing | None:
+        """Which calls are partners; None where all are equal."""
+        return self.diff.matching and self.diff.matching.pairing
+
     def by_code(self, code: str) -> dict[int, tuple[int, Edit]]:
         """The edits of a code about whole calls, by their call."""
         places = [(edit.pred or edit.gold, (index, edit)) for index, edit in self.edits if edit.code == code]
@@ -279,7 +284,7 @@ def _propose_repeated_runs(roots: Roots) -> Iterator[Proposal]:
 
     Of equal calls the one is repeated that is needed by most that have partners, and has one itself.
     """
-    if roots.diff.matching is None or (pairing := roots.diff.matching.pairing) is None:
+    if (pairing := roots.pairing) is None:
         return
     sides = (
         (pairing.pred, pairing.to_gold, "call.duplicated"),
@@ -300,17 +305,18 @@ def _propose_repeated_runs(roots: Roots) -> Iterator[Proposal]:
 
 def _propose_tries(roots: Roots) -> Iterator[Proposal]:
     """Calls that are made again and again, with few other values or with the same."""
-    pairing = roots.diff.matching.pairing if roots.diff.matching is not None else None
-    if pairing is None:
+    if (pairing := roots.pairing) is None:
         return
     extra, again = roots.by_code("call.extra"), roots.by_code("call.duplicated")
     tries: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
     firsts: list[int] = []
+    numbers = pairing.pred.numbered.numbers
     for call in (*extra, *again):
         if pairing.pred.users[call]:
             continue
-        nearest = _find_equal_call(pairing, call) if call in again else None
-        nearest = nearest or find_nearest_call(pairing, call) or find_nearest_call(pairing, call, firsts)
+        equals = [near for near, _ in pairing.pairs() if call in again and numbers[near] == numbers[call]]
+        nearest = NearCall(equals[0], ()) if equals else find_nearest_call(pairing, call)
+        nearest = nearest or find_nearest_call(pairing, call, firsts)
         if nearest:
             tries.setdefault(nearest.call, []).append((call, nearest.names))
         elif call in extra:
@@ -319,13 +325,6 @@ def _propose_tries(roots: Roots) -> Iterator[Proposal]:
         if len(near_repeats) > 1 and any(names for _, names in near_repeats):
             group = [(extra | again)[call] for call, _ in near_repeats]
             yield _propose("tries", group, (near_call, near_repeats))
-
-
-def _find_equal_call(pairing: Pairing, call: int) -> NearCall | None:
-    """The call with a partner that an extra call is equal to."""
-    numbers = pairing.pred.numbered.numbers
-    equals = (other for other, _ in pairing.pairs() if numbers[other] == numbers[call])
-    return next((NearCall(other, ()) for other in equals), None)
 
 
 def _propose_ends(roots: Roots) -> Iterator[Proposal]:

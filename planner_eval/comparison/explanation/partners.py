@@ -198,12 +198,12 @@ def _place(group: list[int], images: list[int], partner: list[int], of_gold: boo
 
 def _uncross(pairing: Pairing) -> Pairing:
     """The pairing with calls of one tool in the written order where nothing else speaks for a pair."""
-    free = [gold for _, gold in pairing.pairs() if not _any_linked(pairing.gold, [gold])]
-    tools = pairing.pred.tools
-    for golds in combinations(free, 2):
+    for golds in combinations([gold for _, gold in pairing.pairs()], 2):
         preds = [pairing.to_pred[gold] for gold in golds]
-        turned = preds[::-1]
-        if preds < turned or tools[preds[0]] != tools[preds[1]] or _any_linked(pairing.pred, preds):
+        turned, tools = preds[::-1], {pairing.pred.tools[pred] for pred in preds}
+        if preds < turned or len(tools) > 1:
+            continue
+        if _any_linked(pairing.pred, preds) or _any_linked(pairing.gold, golds):
             continue
         if sum(map(pairing.weight, preds, golds)) == sum(map(pairing.weight, turned, golds)):
             pairing = pairing.rematched(preds, golds, zip(turned, golds, strict=True))

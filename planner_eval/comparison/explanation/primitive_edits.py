@@ -74,17 +74,15 @@ class PrimitiveEdits:
     # ------------------------------------------------------------ whole calls
     @cached_property
     def right_twins(self) -> dict[int | None, int]:
-        """The first call that is right of those of gold that are equal to a missing one, by their number."""
-        numbers, twins = self.pairing.gold.numbered.numbers, dict[int | None, int]()
-        partners = [*enumerate(self.to_pred[: len(self.gold.calls)])]
-        missing = {numbers[gold] for gold, pred in partners if pred < 0} - {None}
-        for gold, pred in partners:
-            number = numbers[gold]
-            if pred >= 0 and number in missing and number not in twins:
-                same = self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]
-                if same and not self.pairing.final(pred, gold):
-                    twins[number] = gold
-        return twins
+        """Of equal calls of gold the first that is right, by their number."""
+        numbers, tools = self.pairing.gold.numbered.numbers, self.pairing.gold.tools
+        return {
+            numbers[gold]: gold
+            for pred, gold in reversed(self.pairing.pairs())
+            if numbers[gold] is not None
+            and self.pairing.pred.tools[pred] == tools[gold]
+            and not self.pairing.final(pred, gold)
+        }
 
     @cached_property
     def first_equals(self) -> dict[int | None, int]:
