@@ -144,17 +144,13 @@ def _find_following_amounts(edits: Sequence[Edit], keys: Mapping[int, Hashable])
     for index, edit in enumerate(edits):
         if edit.cause is not None or edit.pred is None or edit.pred.argument is None:
             continue
+        key = keys.get(index)
+        line = key.edits if isinstance(key, Bundle) else [index]
         if not is_amount(edit):
             roots.setdefault(edit.pred.call, index)
-        elif edit.pred.call in roots and all(is_amount(edits[other]) for other in _told_with(index, keys)):
+        elif edit.pred.call in roots and all(is_amount(edits[other]) for other in line):
             following[index] = roots[edit.pred.call]
     return following
-
-
-def _told_with(index: int, keys: Mapping[int, Hashable]) -> tuple[int, ...]:
-    """The edits that are told in one line with an edit, itself among them."""
-    key = keys.get(index)
-    return key.edits if isinstance(key, Bundle) else (index,)
 
 
 def _find_in_passing(edits: Collection[Edit]) -> set[int]:

@@ -118,8 +118,7 @@ class Roots(NamedTuple):
 
     def argument_label(self, edit: Edit) -> str:
         """The same in words."""
-        call = edit.pred and edit.pred.call
-        tool = None if call is None else tool_label(self.diff.pred.calls[call])
+        tool = tool_label(self.diff.pred.calls[(edit.pred and edit.pred.call) or 0])
         return f"{tool}: argument {argument_name(edit.gold)!r}"
 
     def gold_values(self, edits: Iterable[Edit]) -> list[str]:

@@ -68,13 +68,10 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
         return matching, True
     flows = bool(matching.pred.edges or matching.gold.edges)
     explained, exact = _choose_partners(matching.pairing, flows=flows)
-    alone = ALONE in explained.to_pred, ALONE in explained.to_gold
-    few = len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES
-    if any(alone) and few:
+    if len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES:
         if not explained.settled and not is_conversation(matching.pred):  # there turns tell equal calls apart
             explained = _choose_nearest_equals(explained)
-        explained = _pair_by_place(explained) if all(alone) else explained
-    explained = _uncross(explained) if few else explained
+        explained = _uncross(_pair_by_place(explained))
     if explained is matching.pairing:
         return matching, exact
     alignment = Alignment.of(explained)
