@@ -358,8 +358,8 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
     return causes
 
 
-_UNPAIRED_CALL_CODES = ("call.missing", "call.extra", "call.duplicated")
 _EXTRA_CALL_CODES = ("call.extra", "call.duplicated")
+_UNPAIRED_CALL_CODES = ("call.missing", *_EXTRA_CALL_CODES)
 _TOOL_CHANGE_CODES = ("call.replaced", "app.changed")
 _ROOT_CODES = (*_TOOL_CHANGE_CODES, "call.merged", "call.split", "arguments.swapped")
 UNSHARED_ARGUMENT_CODES = ("argument.missing", "argument.extra", "argument.renamed", "arguments.swapped")

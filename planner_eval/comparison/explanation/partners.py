@@ -195,7 +195,14 @@ def _place(group: list[int], images: list[int], partner: list[int], of_gold: boo
 
 def _uncross(pairing: Pairing) -> Pairing:
     """The pairing with calls of one tool in the written order where nothing else speaks for a pair."""
-    for golds in combinations([gold for _, gold in pairing.pairs()], 2):
+    apart = [
+        gold
+        for pred, gold in pairing.pairs()
+        if {*_list_literals([pairing.pred.arguments(pred)])}.isdisjoint(
+            _list_literals([pairing.gold.arguments(gold)])
+        )
+    ]
+    for golds in combinations(apart, 2):
         preds = [pairing.to_pred[gold] for gold in golds]
         turned, tools = preds[::-1], {pairing.pred.tools[pred] for pred in preds}
         if preds < turned or len(tools) > 1:
