@@ -33,7 +33,7 @@ from planner_eval.comparison.explanation.sentences import (
 )
 from planner_eval.comparison.matching.replaced import NearCall, find_nearest_call, is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 if TYPE_CHECKING:
@@ -111,15 +111,17 @@ class Roots(NamedTuple):
                 groups.setdefault(group_key, []).append((index, edit))
         return (group for group in groups.values() if len(group) > 1)
 
-    def argument(self, edit: Edit) -> tuple[str | None, str]:
-        """The tool of the call of an edit, None for the answer, and gold's argument."""
-        call = edit.pred and edit.pred.call
-        return None if call is None else self.diff.pred.calls[call].tool, argument_name(edit.gold)
+    def call(self, edit: Edit) -> Call:
+        """The prediction's call of an edit that is about one."""
+        return self.diff.pred.calls[(edit.pred and edit.pred.call) or 0]
+
+    def argument(self, edit: Edit) -> tuple[str, str]:
+        """The tool of the call of an edit, and gold's argument."""
+        return self.call(edit).tool, argument_name(edit.gold)
 
     def argument_label(self, edit: Edit) -> str:
         """The same in words."""
-        tool = tool_label(self.diff.pred.calls[(edit.pred and edit.pred.call) or 0])
-        return f"{tool}: argument {argument_name(edit.gold)!r}"
+        return f"{tool_label(self.call(edit))}: argument {argument_name(edit.gold)!r}"
 
     def gold_values(self, edits: Iterable[Edit]) -> list[str]:
         """The values of gold that edits are about, in words."""
@@ -193,7 +195,7 @@ def _propose_lookups(roots: Roots) -> Iterator[Proposal]:
         and edit.pred.call in lookups
         and (talks or edit.own is not None or edit.code != "call.extra")
     ]
-    times = Counter(roots.argument(edit)[0] for _, edit in group)
+    times = Counter(roots.call(edit).tool for _, edit in group)
     least = 2 if talks else MIN_TRAILING_EXTRA
     if len(group) >= least and len(times) > 1:  # else their arguments are told
         yield _propose("lookup", group, times)

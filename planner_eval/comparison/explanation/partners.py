@@ -205,9 +205,8 @@ def _uncross(pairing: Pairing) -> Pairing:
     for golds in combinations(apart, 2):
         preds = [pairing.to_pred[gold] for gold in golds]
         turned, tools = preds[::-1], {pairing.pred.tools[pred] for pred in preds}
-        if preds < turned or len(tools) > 1:
-            continue
-        if _any_linked(pairing.pred, preds) or _any_linked(pairing.gold, golds):
+        linked = _any_linked(pairing.pred, preds) or _any_linked(pairing.gold, golds)
+        if linked or preds < turned or len(tools) > 1:
             continue
         if sum(map(pairing.weight, preds, golds)) == sum(map(pairing.weight, turned, golds)):
             pairing = pairing.rematched(preds, golds, zip(turned, golds, strict=True))
