@@ -30,7 +30,7 @@ from planner_eval.comparison.explanation.edits import (
     name_type_difference,
     name_writing_difference,
 )
-from planner_eval.comparison.explanation.names import compute_results, is_computed
+from planner_eval.comparison.explanation.names import compute_results
 from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.replaced import MIN_LIKENESS
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
@@ -116,11 +116,7 @@ class _Weights:
         if edit.name == "exchange" and edit.data:  # the two terms of a sum
             return True
         gold = edit.gold and edit.gold.call
-        if (
-            gold is None
-            or not is_computed(self.gold.calls[gold])
-            or (result := self.results[1][gold]) is None
-        ):
+        if gold is None or (result := self.results[1][gold]) is None:
             return False
         if edit.pred is None or edit.pred.call is None:  # a number that only the prediction writes
             return result in self.numbers[0] - self.numbers[1]
@@ -362,8 +358,8 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
     return causes
 
 
-_UNPAIRED_CALL_CODES = ("call.missing", "call.extra", "call.duplicated")
 _EXTRA_CALL_CODES = ("call.extra", "call.duplicated")
+_UNPAIRED_CALL_CODES = ("call.missing", *_EXTRA_CALL_CODES)
 _TOOL_CHANGE_CODES = ("call.replaced", "app.changed")
 _ROOT_CODES = (*_TOOL_CHANGE_CODES, "call.merged", "call.split", "arguments.swapped")
 UNSHARED_ARGUMENT_CODES = ("argument.missing", "argument.extra", "argument.renamed", "arguments.swapped")

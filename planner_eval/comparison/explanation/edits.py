@@ -345,13 +345,10 @@ def _name_percent_difference(pred_value: Value, gold_value: Value) -> str | None
     """What a rate is written as that is a hundred times the other; None for other values."""
     if type(pred_value) not in (int, float) or type(gold_value) not in (int, float):
         return None
-    names = "per cent for fraction", "fraction for per cent"
-    for name, per_cent, fraction in zip(
-        names, (pred_value, gold_value), (gold_value, pred_value), strict=True
-    ):
-        if 0 < fraction < 1 and isclose(per_cent, 100 * fraction):
-            return name
-    return None
+    fraction, per_cent = sorted((pred_value, gold_value))
+    if not (0 < fraction < 1 and isclose(per_cent, 100 * fraction)):
+        return None
+    return "per cent for fraction" if per_cent == pred_value else "fraction for per cent"
 
 
 def _untyped_value(value: Any) -> Any:

@@ -17,7 +17,13 @@ from planner_eval.comparison.explanation.edits import (
     name_writing_difference,
 )
 from planner_eval.comparison.explanation.merged_lines import Bundle, bundle_edits, call_key
-from planner_eval.comparison.explanation.names import CallNames, calls_numbers, path_name, value_name
+from planner_eval.comparison.explanation.names import (
+    CallNames,
+    calls_numbers,
+    is_computed,
+    path_name,
+    value_name,
+)
 from planner_eval.comparison.explanation.sentences import format_names
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Ref
@@ -107,7 +113,7 @@ def _make_line(
         message += _format_in_passing(diff, [diff.edits[index] for index in group if index in in_passing])
     if len(edits) == 1:
         if first.code == "argument.value":
-            writing = name_writing_difference(first.pred_value, first.gold_value)
+            writing = _name_form(diff, first)
             writing = "free text" if writing is None and is_reworded(first) else writing
             message += f"; {_WRITINGS[writing]}" if writing else ""
         name = key if isinstance(key, str) and key in _FORM_HABITS else first.code
@@ -138,17 +144,13 @@ def _find_following_amounts(edits: Sequence[Edit], keys: Mapping[int, Hashable])
     for index, edit in enumerate(edits):
         if edit.cause is not None or edit.pred is None or edit.pred.argument is None:
             continue
+        key = keys.get(index)
+        line = key.edits if isinstance(key, Bundle) else [index]
         if not is_amount(edit):
             roots.setdefault(edit.pred.call, index)
-        elif edit.pred.call in roots and all(is_amount(edits[other]) for other in _told_with(index, keys)):
+        elif edit.pred.call in roots and all(is_amount(edits[other]) for other in line):
             following[index] = roots[edit.pred.call]
     return following
-
-
-def _told_with(index: int, keys: Mapping[int, Hashable]) -> tuple[int, ...]:
-    """The edits that are told in one line with an edit, itself among them."""
-    key = keys.get(index)
-    return key.edits if isinstance(key, Bundle) else (index,)
 
 
 def _find_in_passing(edits: Collection[Edit]) -> set[int]:
@@ -240,12 +242,20 @@ def _habit_key(diff: Diff, edit: Edit) -> Hashable:
         null = edit.pred_value is None and pred.call is not None and not pred.at
         if null and (pred.argument, None) in diff.pred.calls[pred.call or 0].arguments:
             return "null for value"
-        name_form = name_writing_difference if code == "argument.value" else name_type_difference
-        return name_form(edit.pred_value, edit.gold_value) or change_key(edit)
+        return _name_form(diff, edit) or change_key(edit)
     if code in ("argument.missing", "argument.extra") and gold.call is not None:
         moved = edit.cause is not None and diff.edits[edit.cause].code == "argument.value"
         return (code, gold.argument) if moved else (change_key(edit), diff.gold.calls[gold.call].tool)
     return _producer_or_name_key(edit, pred, gold) or change_key(edit)
+
+
+def _name_form(diff: Diff, edit: Edit) -> str | None:
+    """How two values differ that say the same; in a calculation nothing says that one is a per cent."""
+    values = edit.pred_value, edit.gold_value
+    if edit.code == "argument.type":
+        return name_type_difference(*values)
+    form, call = name_writing_difference(*values), diff.gold.calls[(edit.gold and edit.gold.call) or 0]
+    return "factor 100" if form and type(edit.gold_value) is not str and is_computed(call) else form
 
 
 def _producer_or_name_key(edit: Edit, pred: Place, gold: Place) -> Hashable:
@@ -282,6 +292,7 @@ _WRITINGS = {
     "date with year": "the same day, with a year",
     "per cent for fraction": "a per cent for a fraction",
     "fraction for per cent": "a fraction for a per cent",
+    "factor 100": "one is a hundred times the other",
 }
 """What is said of one value that differs from another in how it is written."""
 

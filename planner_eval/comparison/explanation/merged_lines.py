@@ -33,7 +33,7 @@ from planner_eval.comparison.explanation.sentences import (
 )
 from planner_eval.comparison.matching.replaced import NearCall, find_nearest_call, is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 if TYPE_CHECKING:
@@ -93,6 +93,11 @@ class Roots(NamedTuple):
     names: CallNames
     edits: IndexedEdits
 
+    @property
+    def pairing(self) -> Pairing | None:
+        """Which calls are partners; None where all are equal."""
+        return self.diff.matching and self.diff.matching.pairing
+
     def by_code(self, code: str) -> dict[int, tuple[int, Edit]]:
         """The edits of a code about whole calls, by their call."""
         places = [(edit.pred or edit.gold, (index, edit)) for index, edit in self.edits if edit.code == code]
@@ -106,16 +111,17 @@ class Roots(NamedTuple):
                 groups.setdefault(group_key, []).append((index, edit))
         return (group for group in groups.values() if len(group) > 1)
 
-    def argument(self, edit: Edit) -> tuple[str | None, str]:
-        """The tool of the call of an edit, None for the answer, and gold's argument."""
-        call = edit.pred and edit.pred.call
-        return None if call is None else self.diff.pred.calls[call].tool, argument_name(edit.gold)
+    def call(self, edit: Edit) -> Call:
+        """The prediction's call of an edit that is about one."""
+        return self.diff.pred.calls[(edit.pred and edit.pred.call) or 0]
+
+    def argument(self, edit: Edit) -> tuple[str, str]:
+        """The tool of the call of an edit, and gold's argument."""
+        return self.call(edit).tool, argument_name(edit.gold)
 
     def argument_label(self, edit: Edit) -> str:
         """The same in words."""
-        call = edit.pred and edit.pred.call
-        tool = None if call is None else tool_label(self.diff.pred.calls[call])
-        return f"{tool}: argument {argument_name(edit.gold)!r}"
+        return f"{tool_label(self.call(edit))}: argument {argument_name(edit.gold)!r}"
 
     def gold_values(self, edits: Iterable[Edit]) -> list[str]:
         """The values of gold that edits are about, in words."""
@@ -189,7 +195,7 @@ def _propose_lookups(roots: Roots) -> Iterator[Proposal]:
         and edit.pred.call in lookups
         and (talks or edit.own is not None or edit.code != "call.extra")
     ]
-    times = Counter(roots.argument(edit)[0] for _, edit in group)
+    times = Counter(roots.call(edit).tool for _, edit in group)
     least = 2 if talks else MIN_TRAILING_EXTRA
     if len(group) >= least and len(times) > 1:  # else their arguments are told
         yield _propose("lookup", group, times)
@@ -275,32 +281,43 @@ def call_key(plan: Plan, position: int) -> tuple[Hashable, ...]:
 
 
 def _propose_repeated_runs(roots: Roots) -> Iterator[Proposal]:
-    """Calls in a row that repeat calls in a row."""
-    duplicates, plan = roots.by_code("call.duplicated"), roots.diff.pred
-    if not duplicates:
+    """Calls in a row that repeat calls in a row: the prediction's, and gold's that are missing.
+
+    Of equal calls the one is repeated that is needed by most that have partners, and has one itself.
+    """
+    if (pairing := roots.pairing) is None:
         return
-    first: dict[Hashable, int] = {}
-    twins = [first.setdefault(call_key(plan, position), position) for position in range(len(plan.calls))]
-    repeats = [call for call in sorted(duplicates) if twins[call] < call]
-    for run in find_runs(repeats, lambda call: twins[call] - call):
-        if len(run) > 1:
-            run_twins = [twins[call] for call in run]
-            yield _propose("repeated run", [duplicates[call] for call in run], run_twins)
+    sides = (
+        (pairing.pred, pairing.to_gold, "call.duplicated"),
+        (pairing.gold, pairing.to_pred, "call.missing"),
+    )
+    for plan_calls, partner, code in sides:
+        repeats, numbers = roots.by_code(code), plan_calls.numbered.numbers
+        if len(repeats) < 2:
+            continue
+        needs = [[call, *(use.consumer for use in users)] for call, users in enumerate(plan_calls.users)]
+        ranked = sorted((sum(partner[user] >= 0 for user in near), -near[0]) for near in needs)
+        twins = {numbers[-call]: -call for _, call in ranked}
+        offsets = {call: twins[numbers[call]] - call for call in sorted(repeats) if numbers[call] is not None}
+        for run in find_runs([call for call in offsets if offsets[call]], offsets.__getitem__):
+            if len(run) > 1:
+                yield _propose("repeated run", [repeats[call] for call in run], (run, offsets[run[0]]))
 
 
 def _propose_tries(roots: Roots) -> Iterator[Proposal]:
     """Calls that are made again and again, with few other values or with the same."""
-    pairing = roots.diff.matching.pairing if roots.diff.matching is not None else None
-    if pairing is None:
+    if (pairing := roots.pairing) is None:
         return
     extra, again = roots.by_code("call.extra"), roots.by_code("call.duplicated")
     tries: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
     firsts: list[int] = []
+    numbers = pairing.pred.numbered.numbers
     for call in (*extra, *again):
         if pairing.pred.users[call]:
             continue
-        nearest = _find_equal_call(pairing, call) if call in again else None
-        nearest = nearest or find_nearest_call(pairing, call) or find_nearest_call(pairing, call, firsts)
+        equals = [near for near, _ in pairing.pairs() if call in again and numbers[near] == numbers[call]]
+        nearest = NearCall(equals[0], ()) if equals else find_nearest_call(pairing, call)
+        nearest = nearest or find_nearest_call(pairing, call, firsts)
         if nearest:
             tries.setdefault(nearest.call, []).append((call, nearest.names))
         elif call in extra:
@@ -309,13 +326,6 @@ def _propose_tries(roots: Roots) -> Iterator[Proposal]:
         if len(near_repeats) > 1 and any(names for _, names in near_repeats):
             group = [(extra | again)[call] for call, _ in near_repeats]
             yield _propose("tries", group, (near_call, near_repeats))
-
-
-def _find_equal_call(pairing: Pairing, call: int) -> NearCall | None:
-    """The call with a partner that an extra call is equal to."""
-    numbers = pairing.pred.numbered.numbers
-    equals = (other for other, _ in pairing.pairs() if numbers[other] == numbers[call])
-    return next((NearCall(other, ()) for other in equals), None)
 
 
 def _propose_ends(roots: Roots) -> Iterator[Proposal]:
@@ -382,8 +392,10 @@ def _write_missing_argument(roots: Roots, edits: list[Edit], data: None) -> str:
     return f"{roots.argument_label(first)} is missing, expected {format_list(roots.gold_values(edits))}"
 
 
-def _write_repeated_run(_: Roots, edits: list[Edit], twins: list[int]) -> str:
-    return f"{calls_numbers(edit.pred and edit.pred.call for edit in edits)} repeat {calls_numbers(twins)}"
+def _write_repeated_run(_: Roots, edits: list[Edit], data: tuple[list[int], int]) -> str:
+    run, offset = data
+    calls = calls_numbers(run, "" if edits[0].pred else "gold's ")
+    return f"{calls} repeat {calls_numbers(call + offset for call in run)}"
 
 
 def _write_tries(roots: Roots, edits: list[Edit], data: tuple[int, list[tuple[int, tuple[str, ...]]]]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import combinations
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -67,12 +68,10 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
         return matching, True
     flows = bool(matching.pred.edges or matching.gold.edges)
     explained, exact = _choose_partners(matching.pairing, flows=flows)
-    alone = ALONE in explained.to_pred, ALONE in explained.to_gold
-    few = len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES
-    if any(alone) and few:
+    if len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES:
         if not explained.settled and not is_conversation(matching.pred):  # there turns tell equal calls apart
             explained = _choose_nearest_equals(explained)
-        explained = _pair_by_place(explained) if all(alone) else explained
+        explained = _uncross(_pair_by_place(explained))
     if explained is matching.pairing:
         return matching, exact
     alignment = Alignment.of(explained)
@@ -192,6 +191,26 @@ def _place(group: list[int], images: list[int], partner: list[int], of_gold: boo
 
     chosen = assign([[cost(image, call) for call in group] for image in images])
     return [(group[column], images[row]) for row, column in chosen]
+
+
+def _uncross(pairing: Pairing) -> Pairing:
+    """The pairing with calls of one tool in the written order where nothing else speaks for a pair."""
+    apart = [
+        gold
+        for pred, gold in pairing.pairs()
+        if {*_list_literals([pairing.pred.arguments(pred)])}.isdisjoint(
+            _list_literals([pairing.gold.arguments(gold)])
+        )
+    ]
+    for golds in combinations(apart, 2):
+        preds = [pairing.to_pred[gold] for gold in golds]
+        turned, tools = preds[::-1], {pairing.pred.tools[pred] for pred in preds}
+        linked = _any_linked(pairing.pred, preds) or _any_linked(pairing.gold, golds)
+        if linked or preds < turned or len(tools) > 1:
+            continue
+        if sum(map(pairing.weight, preds, golds)) == sum(map(pairing.weight, turned, golds)):
+            pairing = pairing.rematched(preds, golds, zip(turned, golds, strict=True))
+    return pairing
 
 
 def _pair_by_place(pairing: Pairing) -> Pairing:

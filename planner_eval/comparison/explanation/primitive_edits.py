@@ -74,17 +74,15 @@ class PrimitiveEdits:
     # ------------------------------------------------------------ whole calls
     @cached_property
     def right_twins(self) -> dict[int | None, int]:
-        """The first call that is right of those of gold that are equal to a missing one, by their number."""
-        numbers, twins = self.pairing.gold.numbered.numbers, dict[int | None, int]()
-        partners = [*enumerate(self.to_pred[: len(self.gold.calls)])]
-        missing = {numbers[gold] for gold, pred in partners if pred < 0} - {None}
-        for gold, pred in partners:
-            number = numbers[gold]
-            if pred >= 0 and number in missing and number not in twins:
-                same = self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]
-                if same and not self.pairing.final(pred, gold):
-                    twins[number] = gold
-        return twins
+        """Of equal calls of gold the first that is right, by their number."""
+        numbers, tools = self.pairing.gold.numbered.numbers, self.pairing.gold.tools
+        return {
+            numbers[gold]: gold
+            for pred, gold in reversed(self.pairing.pairs())
+            if numbers[gold] is not None
+            and self.pairing.pred.tools[pred] == tools[gold]
+            and not self.pairing.final(pred, gold)
+        }
 
     @cached_property
     def first_equals(self) -> dict[int | None, int]:
@@ -182,7 +180,9 @@ class PrimitiveEdits:
         pred_args, gold_args = self.pairing.arguments(pred, gold)
         gold_names = [name for name in gold_args if name in differing]
         if len(gold_names) > 1:
-            for names in self.find_exchanges(pred_args, gold_args, gold_names):
+            shared = [name for name in gold_names if name in pred_args and type(name) is str]
+            pred_values = {name: self.key(pred_args[name]) for name in shared}
+            for names in find_exchange_cycles(pred_values, {name: gold_args[name][:2] for name in shared}):
                 yield self.describe_exchange(pred, gold, names)
                 gold_names = [name for name in gold_names if name not in names]
         if len(gold_names) == 2 == len(gold_args) and self.takes_any_order(pred, gold, gold_names):
@@ -233,14 +233,6 @@ class PrimitiveEdits:
     def key(self, argument: Argument) -> tuple[Any, tuple[int, ...]]:
         """What makes an argument of the prediction equal to one of gold's under the pairing."""
         return argument[0], tuple(self.to_gold[producer] for producer in argument[1])
-
-    def find_exchanges(
-        self, pred_args: Arguments, gold_args: Arguments, gold_names: list[Any]
-    ) -> list[list[str]]:
-        """Arguments whose values go round among them."""
-        shared = [name for name in gold_names if name in pred_args and type(name) is str]
-        pred_values = {name: self.key(pred_args[name]) for name in shared}
-        return [*find_exchange_cycles(pred_values, {name: gold_args[name][:2] for name in shared})]
 
     def takes_any_order(self, pred: int, gold: int, names: list[Any]) -> bool:
         """Whether two calls are of one tool that takes its two arguments, of these names, in any order."""

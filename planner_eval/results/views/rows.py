@@ -181,7 +181,7 @@ def diff_text(
     left = len(diff.edits) - sum(len(line.edits) for line in selected_lines)
     if left:
         lines.append(f"  +{left:,} more (--all)")
-    if diff.pred.calls and diff.edits and (failed := failed_calls(diff.pred)):
+    if diff.pred.calls and (failed := failed_calls(diff.pred)):
         lines.append(f"  failed, which does not count: {printable(', '.join(failed))}")
     if order := _order_note(diff, MIN_ORDERED_CALLS - (turns is not None)):
         lines.append(f"  {printable(order)}")
