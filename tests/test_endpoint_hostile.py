@@ -129,7 +129,7 @@ def test_what_was_answered_is_kept_when_a_server_dies(server: ModelServer, tmp_p
     assert sorted(row["error"] is not None for row in rows) == [False] * 15 + [True] * 8  # none unsent
     for command, option, stream in (("score", (), "stderr"), ("table", ("--gold",), "stdout")):
         done, _ = planeval(command, str(tmp_path / "run"), *option, str(tmp_path / "tasks.jsonl"))
-        note = "1 repetition never sent: not counted, but in pass^k as missing trials"
+        note = "1 repetition never sent: not counted, but in pass^k where other tasks have more"
         assert note in getattr(done, stream)
         assert "8 answers incomplete count as wrong" in getattr(done, stream)
         assert "1 missing trial, counted as wrong" in done.stdout

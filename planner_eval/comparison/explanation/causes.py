@@ -25,7 +25,6 @@ from planner_eval.comparison.explanation.edits import (
     Draft,
     Edit,
     Place,
-    ValueData,
     find_form_difference,
     name_type_difference,
     name_writing_difference,
@@ -342,8 +341,6 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
             cause = also_told.get((edit.pred, edit.gold))
         elif edit.code == "order.broken":
             cause = _find_order_cause(edit, edits, extra)
-        elif isinstance(edit.data, ValueData) and edit.data.elsewhere:
-            cause = _find_moved_value(edit, edits)
         elif edit.code not in _ROOT_CODES:
             cause = _find_producer_edit(edit.gold_value, edit.gold, missing)
             if cause is None:
@@ -372,13 +369,6 @@ REPEATABLE_CODES = (
     "reference.unwanted",
 )
 """Codes of changes that are one mistake, and mended together, wherever the same one was made again."""
-
-
-def _find_moved_value(edit: Draft, edits: list[Draft]) -> int | None:
-    """The edit of the argument that lacks what this one has too much."""
-    place = edit.pred and edit.pred.call, edit.data.elsewhere
-    wrong = ((e.pred and e.pred.call, e.gold and e.gold.argument) for e in edits)
-    return next((index for index, other in enumerate(wrong) if other == place), None)
 
 
 def _find_order_cause(edit: Draft, edits: list[Draft], extra: dict[int | None, int]) -> int | None:

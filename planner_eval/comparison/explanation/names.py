@@ -340,10 +340,12 @@ def find_formulas(pred: Plan, gold: Plan) -> list[Formula]:
         return []
     if not all(any(map(is_computed, plan.calls)) for plan in (gold, pred)):
         return []
-    ends = max((edge.consumer for edge in pred.edges), default=-1), -1
+    end = max((edge.consumer for edge in pred.edges), default=len(pred.calls) - 1)
+    is_last = not any(map(is_computed, pred.calls[end + 1 :]))
+    result = _compute_exactly(pred)[end] if is_last else None
     return [
-        Formula(_write_formulas(plan)[end], _compute_exactly(plan)[end])
-        for plan, end in zip((pred, gold), ends, strict=True)
+        Formula(_write_formulas(pred)[end], result),
+        Formula(_write_formulas(gold)[-1], _compute_exactly(gold)[-1]),
     ]
 
 

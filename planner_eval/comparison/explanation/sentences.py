@@ -143,7 +143,7 @@ class Wording:
         repetition = f": gold repeats {names.their_number(draft.data)}" if draft.data is not None else ""
         tool = tool_label(names.gold.calls[position])
         failed = any(text.partition(" ×")[0] == tool for text in failed_calls(names.pred))
-        repetition += "; it was called, and failed" if failed and names.pred.calls else ""
+        repetition += "; a call of this tool failed" if failed and names.pred.calls else ""
         return f"gold's {call_text} is missing{repetition}", repetition
 
     def _extra_call(self, draft: Draft) -> tuple[str, str]:

@@ -331,13 +331,13 @@ def find_listed_calls(pairing: Pairing) -> dict[int, ListedCalls]:
 
 
 def _find_list_names(list_args: Arguments, single_args: Arguments) -> list[tuple[str, str]]:
-    """The lists that differ, each by its own name and by that of its items, which a lone one may lack."""
+    """The list that differs, by its own name and by that of its items; nothing where there are several."""
     differing = [name for name in list_args if list_args[name][:1] != single_args.get(name, ())[:1]]
     names = [name for name in differing if type(list_args[name][2]) is list and type(name) is str]
     unlisted = [name for name in single_args if name not in list_args]
     if len(names) == 1 and names[0] not in single_args:
         return [(names[0], unlisted[0])] if len(unlisted) == 1 and type(unlisted[0]) is str else []
-    return [(name, name) for name in names if name in single_args]
+    return [(name, name) for name in names] if len(names) == 1 else []
 
 
 def _find_members(

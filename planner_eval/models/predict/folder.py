@@ -318,7 +318,7 @@ class PredictedRun(NamedTuple):
             yield f"{format_count(missing, noun)} {lack} count as {verdict}"
         if self.unsent:
             noun = "sample" if self.repeat == 1 else "repetition"
-            but = ", but in pass^k as missing trials" if self.counts_trials else ""
+            but = ", but in pass^k where other tasks have more" if self.counts_trials else ""
             yield f"{format_count(self.unsent, noun)} never sent: not counted{but}"
 
 
