@@ -9,7 +9,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.text import lazy_pattern
 from planner_eval.reading.dialects.conversations.answers import failure_state
-from planner_eval.reading.dialects.detect import may_be_other_notation
+from planner_eval.reading.dialects.detect import may_be_other_notation, may_hold_call
 from planner_eval.reading.dialects.finding.edited_text import extent
 from planner_eval.reading.dialects.finding.segments import CALL_LIKE
 from planner_eval.reading.dialects.programs.syntax import parse_syntax
@@ -62,11 +62,8 @@ def read_printed(text: str, tools: Container[str] = ()) -> Any:
     if not (objects or opened) or may_be_other_notation(remainder):
         return None
     name = opened[1] if opened else _class_name(objects[0])
-    items: list[Any] = []
     try:
-        for node in objects:
-            data = _data_of(node)
-            items += data if isinstance(data, list) else [data]
+        items = [item for node in objects for item in _items_of(_data_of(node))]
     except (ValueError, RecursionError):
         items = []
     if not items or CALL_LIKE.search(remainder):
@@ -129,6 +126,14 @@ def _class_name(node: ast.expr) -> str:
     """The class of the first object in an expression."""
     called = [leaf.func for leaf in _contents(node) if isinstance(leaf, ast.Call)]
     return next(function.id for function in called if isinstance(function, ast.Name))
+
+
+def _items_of(data: Any) -> list[Any]:
+    """The objects in lists of them, without what LangGraph streams beside: modes, name spaces, metadata."""
+    if isinstance(data, list):
+        return [item for inner in data for item in _items_of(inner)]
+    is_metadata = isinstance(data, dict) and any(str(key).startswith("langgraph_") for key in data)
+    return [] if is_metadata or (isinstance(data, str) and not may_hold_call(data)) else [data]
 
 
 def _refuse_traceback(text: str) -> None:
