@@ -94,15 +94,18 @@ def fences(text: str) -> Iterator[re.Match[str]]:
     return _FENCE.finditer(text, min(marks)) if marks else iter(())
 
 
+_TAGGED_LINES = r"(?:(?!```|~~~|<\2>)[^\n]*+(?:\n|\Z))*?"
 _TAGGED_CODE = lazy_pattern(
-    r"(?m)^(<((?:\w{1,20}_)?code|execute)>)(?P<body>[ \t\r]*+\n(?:(?!```|~~~|<\2>)[^\n]*+(?:\n|\Z))*?)"
-    r"(</\2>(?=[ \t\r]*+$)|\Z)"
+    r"(?m)^(<((?:\w{1,20}_)?code|execute)>)(?P<body>[ \t\r]*+\n(?:"
+    rf"{_TAGGED_LINES}(?=</\2>[ \t\r]*+$)|{_TAGGED_LINES}[ \t]*+(?=</\2>)"
+    rf"|{_TAGGED_LINES}[^\n<]*+(?=</\2>[ \t\r]*+$)|{_TAGGED_LINES}\Z))(</\2>|\Z)"
 )
-"""Tags around code, on lines of their own; a server may have cut off the last one."""
+"""Tags around code, the first on a line of its own. The last is one on its own line where there is one, else
+one at the start or the end of a line; a server may have cut it off."""
 
 
 def fence_tagged_code(text: str) -> str:
-    """A text with the tags around code, on lines of their own, as marks of fences of the same length."""
+    """A text with the tags around code as marks of fences of the same length."""
     if "code>" not in text and "execute>" not in text:
         return text
     return _TAGGED_CODE.sub(
