@@ -31,6 +31,7 @@ from planner_eval.reading.dialects.finding.repeats import (
     repeated_calls_note,
 )
 from planner_eval.reading.dialects.finding.segments import (
+    CALL_LIKE,
     NAME,
     Block,
     NoCalls,
@@ -140,12 +141,22 @@ def search_text(text: str, search: Search) -> list[ReadCalls]:
     Raises:
         ParseError: something begins like a plan and cannot be read.
     """
-    text = fence_tagged_code(text)
+    fenced_text = fence_tagged_code(text)
     for look in (_search_tokens, _search_sections, _search_appbench, _search_by_form):
-        read = look(text, search)
+        read = look(fenced_text, search)
+        if read and look is _search_by_form and fenced_text != text:
+            search.notes += _note_tagged_code(text, fenced_text)
         if read:
             return read
-    return _read_blocks(TextView(blank_observations(text)), search)
+    return _read_blocks(TextView(blank_observations(fenced_text)), search)
+
+
+def _note_tagged_code(text: str, fenced_text: str) -> Iterator[Diagnostic]:
+    """A note on each piece of code between tags that may call tools."""
+    for fence in fences(fenced_text):
+        if text.startswith("<", fence.start()) and CALL_LIKE.search(fence["body"]):
+            message = f"code between tags beside calls in another notation holds what {UNREAD_CALL}"
+            yield Diagnostic("find.unread", message, "warning", span=fence.span())
 
 
 # ---------------------------------------------------------------- notations with tokens of their own
