@@ -8,6 +8,7 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.text import lazy_pattern
+from planner_eval.plan.model import Diagnostic, RawPlan
 from planner_eval.reading.dialects.conversations.answers import failure_state
 from planner_eval.reading.dialects.detect import may_be_other_notation, may_hold_call
 from planner_eval.reading.dialects.finding.edited_text import extent
@@ -78,6 +79,23 @@ def read_printed(text: str, tools: Container[str] = ()) -> Any:
     if name.endswith("Block"):
         return {"role": "assistant", "content": items}
     return items[0] if len(items) == 1 else items
+
+
+def note_printed(raw: RawPlan, tools: Container[str]) -> RawPlan:
+    """The calls of a plan, with a note on those that are objects of clients between what else is called."""
+    notes = [
+        Diagnostic(
+            "find.unread",
+            f"this may be an object of a client, of which calls were not read: {call.name!r}",
+            "warning",
+            number,
+        )
+        for number, call in enumerate(raw.calls)
+        if call.name[:1].isupper()
+        and call.name not in tools
+        and not _MESSAGE_FIELDS.isdisjoint(dict(call.arguments))
+    ]
+    return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
 
 
 def _split(text: str, tools: Container[str]) -> tuple[list[ast.expr], str]:
