@@ -85,7 +85,7 @@ def note_printed(raw: RawPlan, tools: Container[str]) -> RawPlan:
     """The calls of a plan, with a note on those that are objects of clients between what else is called."""
     notes = [
         Diagnostic(
-            "find.unread",
+            "find.text",
             f"this may be an object of a client, of which calls were not read: {call.name!r}",
             "warning",
             number,

@@ -156,7 +156,7 @@ def _note_tagged_code(text: str, fenced_text: str) -> Iterator[Diagnostic]:
     for fence in fences(fenced_text):
         if text.startswith("<", fence.start()) and CALL_LIKE.search(fence["body"]):
             message = f"code between tags beside calls in another notation holds what {UNREAD_CALL}"
-            yield Diagnostic("find.unread", message, "warning", span=fence.span())
+            yield Diagnostic("find.text", message, "warning", span=fence.span())
 
 
 # ---------------------------------------------------------------- notations with tokens of their own
