@@ -23,7 +23,7 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
-from planner_eval.reading.dialects.programs.syntax import STUB, PlacedTree
+from planner_eval.reading.dialects.programs.syntax import STUB, PlacedTree, parse_syntax
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, is_library
 
 _SEMICOLON = re.compile(r"[\s;]*+")
@@ -105,13 +105,15 @@ one at the start or the end of a line; a server may have cut it off."""
 
 
 def fence_tagged_code(text: str) -> str:
-    """A text with the tags around code as marks of fences of the same length."""
-    if "code>" not in text and "execute>" not in text:
-        return text
-    return _TAGGED_CODE.sub(
-        lambda match: f"{'```py':{len(match[1])}}{match['body']}{'```'[: len(match[4])]:{len(match[4])}}",
-        text,
-    )
+    """A text with the tags around what is Python as marks of fences of the same length."""
+
+    def fence(match: re.Match[str]) -> str:
+        start, body, end = match[1], match["body"], match[4]
+        tree = None if "```" in body or "~~~" in body else parse_syntax(dedent_view(TextView(body)).text)
+        is_code = isinstance(tree, ast.Module)
+        return f"{'```py':{len(start)}}{body}{'```'[: len(end)]:{len(end)}}" if is_code else match[0]
+
+    return _TAGGED_CODE.sub(fence, text) if "code>" in text or "execute>" in text else text
 
 
 FENCE_LABEL = lazy_pattern(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
