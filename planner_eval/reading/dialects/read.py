@@ -165,7 +165,8 @@ def _read_text(source: str, values: list[Any] | None, how: _ReadOptions) -> Reco
     try:
         data = read_printed(source, tools or ())
         if data is not None:
-            return _read_data(data, dialect, limits, repair=repair, turn=turn)
+            name, raw = _read_data(data, dialect, limits, repair=repair, turn=turn)
+            return RecognisedPlan(name, raw._replace(reason=raw.reason or "objects that Python printed"))
     except AnswerError:
         raise
     except ParseError as error:
