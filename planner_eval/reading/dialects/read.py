@@ -136,9 +136,7 @@ def _parse(source: Any, values: list[Any] | None, how: _ReadOptions) -> Plan:
             raise InputError("the grammar reads a text as it is: drop --turn or --grammar")
         name, raw, text = _read_by_grammar(source, dialect, limits, reader, repair=repair)
     elif isinstance(source, str):
-        name, raw = _read_printed(source, how) or _read(
-            source, dialect, limits, values, repair=repair, located=False, turn=turn
-        )
+        name, raw = _read_text(source, values, how)
     else:
         name, raw = _read_data(source, dialect, limits, repair=repair, turn=turn)
     if not raw.calls:
@@ -157,21 +155,25 @@ def _parse(source: Any, values: list[Any] | None, how: _ReadOptions) -> Plan:
     return infer_edges(plan, None if infer is True else infer, read_user_text(data))
 
 
-def _read_printed(source: str, how: _ReadOptions) -> RecognisedPlan | None:
-    """The calls of objects of clients that Python printed; None of any other text."""
+def _read_text(source: str, values: list[Any] | None, how: _ReadOptions) -> RecognisedPlan:
+    """The calls of a text, which may be of objects of clients that Python printed."""
     dialect, limits, repair, tools, *_, turn = how
     if len(source) > limits.chars or not may_be_printed(source):
-        return None
-    from planner_eval.reading.dialects.conversations.printed import read_printed
+        return _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
+    from planner_eval.reading.dialects.conversations.printed import note_printed, read_printed
 
     try:
         data = read_printed(source, tools or ())
-        return None if data is None else _read_data(data, dialect, limits, repair=repair, turn=turn)
+        if data is not None:
+            name, raw = _read_data(data, dialect, limits, repair=repair, turn=turn)
+            return RecognisedPlan(name, raw._replace(reason=raw.reason or "objects that Python printed"))
     except AnswerError:
         raise
     except ParseError as error:
         error.text = error.text or source
         raise
+    name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
+    return RecognisedPlan(name, note_printed(raw, tools or ()))
 
 
 def _refuse_deep(source: Any, limits: Limits) -> None:
@@ -233,7 +235,7 @@ def unlinked(text: str) -> UnlinkedPlan:
     if text[:1] in INVISIBLE:
         text = blank_byte_order_mark(text)
     how = None, DEFAULT_LIMITS, False, None, False, None, "fast", None
-    name, raw = _read_printed(text, how) or _read(text, None, DEFAULT_LIMITS, repair=False, located=False)
+    name, raw = _read_text(text, None, how)
     return UnlinkedPlan(name, _normalize_calls(name, raw, DEFAULT_LIMITS), text)
 
 

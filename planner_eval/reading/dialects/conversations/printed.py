@@ -8,8 +8,9 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.text import lazy_pattern
+from planner_eval.plan.model import Diagnostic, RawPlan
 from planner_eval.reading.dialects.conversations.answers import failure_state
-from planner_eval.reading.dialects.detect import may_be_other_notation
+from planner_eval.reading.dialects.detect import may_be_other_notation, may_hold_call
 from planner_eval.reading.dialects.finding.edited_text import extent
 from planner_eval.reading.dialects.finding.segments import CALL_LIKE
 from planner_eval.reading.dialects.programs.syntax import parse_syntax
@@ -24,14 +25,15 @@ _CLASS = lazy_pattern(_CLASSES)
 _OPENED_OBJECT = lazy_pattern(rf"\s*+\[?({_CLASSES})\(")
 _MESSAGE_FIELDS = frozenset({
     "tool_calls", "function_call", "additional_kwargs", "tool_call_id", "tool_kwargs", "finish_reason",
+    "parallel_tool_calls",
 })  # fmt: skip
 """Fields that answers have, and tools' arguments have not: one tells an object of any client."""
-_FIELD_GROUPS = (
-    {"name", "arguments"}, {"name", "args"}, {"tool_name", "args"}, {"name", "input"}, {"parts"},
-    {"trajectory"},
-)  # fmt: skip
-"""Fields of which a group tells one whose class has a word of these."""
-_CLASS_WORD = lazy_pattern(r"Content|Function|Tool|Call|Prediction|ModelRe")
+_BEGINNING = lazy_pattern(
+    r"FunctionCall\((?:id|args)=|ToolCall\((?:id='|function=Function\()|Content\(parts=Part\(|Message\((?:id|role)='"
+    r"|Model(?:Request|Response)\((?:id='|parts=\w+Part\()|Prediction\(trajectory='thought_0'"
+)
+"""How objects begin whose classes tools may be named after, with the first item or key of their first field:
+calls before one, or beside one that is assigned, say that it is a call."""
 _PIECE_START = lazy_pattern(r"[\[{(]|(?<![\w.])[^\W\d][\w.]*+\(")
 _SEARCHED_LENGTHS = 20
 """How many times the length of a text is looked at, for pieces in pieces that are no Python."""
@@ -62,14 +64,14 @@ def read_printed(text: str, tools: Container[str] = ()) -> Any:
     if not (objects or opened) or may_be_other_notation(remainder):
         return None
     name = opened[1] if opened else _class_name(objects[0])
-    items: list[Any] = []
+    has_calls = CALL_LIKE.search(remainder) is not None
+    if not opened and _are_calls(objects, text, tools, beside_calls=has_calls):
+        return None
     try:
-        for node in objects:
-            data = _data_of(node)
-            items += data if isinstance(data, list) else [data]
+        items = [item for node in objects for item in _items_of(_data_of(node))]
     except (ValueError, RecursionError):
         items = []
-    if not items or CALL_LIKE.search(remainder):
+    if not items or has_calls:
         reason = f"found the printed form of an object of a client, {name}, that cannot be read"
         raise ParseError(f"{reason}: save its model_dump() as JSON", text=text, code="parse.shape")
     if all(isinstance(item, dict) and "function" in item for item in items):
@@ -77,6 +79,23 @@ def read_printed(text: str, tools: Container[str] = ()) -> Any:
     if name.endswith("Block"):
         return {"role": "assistant", "content": items}
     return items[0] if len(items) == 1 else items
+
+
+def note_printed(raw: RawPlan, tools: Container[str]) -> RawPlan:
+    """The calls of a plan, with a note on those that are objects of clients between what else is called."""
+    notes = [
+        Diagnostic(
+            "find.text",
+            f"this may be an object of a client, of which calls were not read: {call.name!r}",
+            "warning",
+            number,
+        )
+        for number, call in enumerate(raw.calls)
+        if call.name[:1].isupper()
+        and call.name not in tools
+        and not _MESSAGE_FIELDS.isdisjoint(dict(call.arguments))
+    ]
+    return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
 
 
 def _split(text: str, tools: Container[str]) -> tuple[list[ast.expr], str]:
@@ -107,28 +126,45 @@ def _contents(node: ast.expr) -> list[ast.expr]:
     return [leaf for item in inside for leaf in _contents(item)] if inside else [node]
 
 
-def _is_printed(node: ast.expr, tools: Container[str]) -> bool:
-    """Whether an expression is an object of a client's class: by its name, or by its fields."""
+def _are_calls(objects: list[ast.expr], text: str, tools: Container[str], *, beside_calls: bool) -> bool:
+    """Whether objects are calls of tools that have a client's name, for calls stand beside them."""
+    called = [leaf for node in objects for leaf in _contents(node) if isinstance(leaf, ast.Call)]
+    if not beside_calls and all(_is_printed(call, tools) for call in called):
+        return False
+    is_first = text.lstrip("[ \n").startswith(f"{_class_name(called[0])}(") and _is_printed(called[0], tools)
+    return not (is_first or any(_is_printed(call, tools, surely=True) for call in called))
+
+
+def _is_printed(node: ast.expr, tools: Container[str], *, surely: bool = False) -> bool:
+    """Whether an expression is an object of a client's class: by its name, its fields, or how it begins."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
     if node.args or not node.keywords:
         return False
-    name, fields = node.func.id, {keyword.arg for keyword in node.keywords}
+    name, first = node.func.id, node.keywords[0]
     if not name[:1].isupper() or name in tools:
         return False
-    if not fields.isdisjoint(_MESSAGE_FIELDS) or _CLASS.fullmatch(name):
+    if _CLASS.fullmatch(name) or any(word.arg in _MESSAGE_FIELDS for word in node.keywords):
         return True
-    if name == "Message" and node.keywords[0].arg in ("id", "role"):  # which a client prints first
+    items = getattr(first.value, "elts", None) or getattr(first.value, "keys", None) or [first.value]
+    if not surely and _BEGINNING.match(f"{name}({first.arg}={ast.unparse(items[0] or node)}"):
         return True
-    if any(group <= fields for group in _FIELD_GROUPS) and _CLASS_WORD.search(name):
-        return True
-    return any(_is_printed(leaf, tools) for word in node.keywords for leaf in _contents(word.value))
+    fields = [leaf for word in node.keywords for leaf in _contents(word.value)]
+    return any(_is_printed(leaf, tools, surely=surely) for leaf in fields)
 
 
 def _class_name(node: ast.expr) -> str:
     """The class of the first object in an expression."""
     called = [leaf.func for leaf in _contents(node) if isinstance(leaf, ast.Call)]
     return next(function.id for function in called if isinstance(function, ast.Name))
+
+
+def _items_of(data: Any) -> list[Any]:
+    """The objects in lists of them, without what LangGraph streams beside: modes, name spaces, metadata."""
+    if isinstance(data, list):
+        return [item for inner in data for item in _items_of(inner)]
+    is_metadata = isinstance(data, dict) and any(str(key).startswith("langgraph_") for key in data)
+    return [] if is_metadata or (isinstance(data, str) and not may_hold_call(data)) else [data]
 
 
 def _refuse_traceback(text: str) -> None:

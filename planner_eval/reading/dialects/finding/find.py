@@ -110,7 +110,7 @@ def find_plan(
     if values is not None:
         search.reader.decoded = source.strip(JSON_WHITESPACE), values or None
     try:
-        return _read_escaped(source, _find_plan(source, search), search.reader)
+        return _read_escaped(source, _find_quoted(source, search), search.reader)
     except CutError as error:
         if repair:
             for text in texts_before_cut(error):
@@ -171,12 +171,35 @@ _BARE_BRACKETS = lazy_pattern(r"\s*+(?!\[\s*+\]|\{\s*+\})[\[\]{}][\s\[\]{},:]*+"
 """Brackets and nothing in them: unless it is JSON, what was meant is lost."""
 
 
+def _find_quoted(source: str, search: Search) -> RecognisedPlan:
+    """The plan in a text as it stands; where that has none, in what it is as texts of Python's."""
+    try:
+        plan = _find_plan(source, search)
+    except LimitError:
+        raise
+    except ParseError:
+        quoted = _read_quoted(source, search.reader)
+        if quoted is None:
+            raise
+        return quoted
+    return plan if plan.raw.calls else _read_quoted(source, search.reader) or plan
+
+
+def _read_quoted(source: str, reader: BlockReader) -> RecognisedPlan | None:
+    """The plan in texts of Python's; None where they hold none."""
+    search = _new_search(source, reader.limits, repair=reader.repair, located=reader.located)
+    with suppress(ParseError):
+        read = search.reader.python_texts(TextView(source).strip())
+        return _build_plan(search, [read]) if read is not None and read.raw.calls else None
+    return None
+
+
 def _find_plan(source: str, search: Search) -> RecognisedPlan:
     may_be_data = source.lstrip()[:1] in (*JSON_STARTS, "'")
     is_escaped = may_be_data and "\\" in source
     if not (is_escaped or may_hold_call(source) or _BARE_BRACKETS.fullmatch(source)):
         return _build_empty_plan("json", "the text calls no tool", None, note_unread_calls(source))
-    if may_be_data:
+    if source.lstrip()[:1] in JSON_STARTS:
         json_read = _read_whole_json(TextView(source).strip(), search.reader)
         if json_read is not None:
             return _build_plan(search, [json_read])
@@ -207,9 +230,9 @@ def _read_embedded_tags(source: str, reader: BlockReader) -> EmbeddedTagReading 
 
 
 def _read_whole_json(view: TextView, reader: BlockReader) -> ReadCalls | None:
-    """A text that is JSON, or texts of Python's, from end to end; what these hold is mended where wanted."""
+    """A text that is JSON from end to end; what its texts hold is mended where that is wanted."""
     try:
-        return reader.json(view) or reader.python_texts(view)
+        return reader.json(view)
     except LimitError:
         raise
     except ParseError as error:

@@ -266,18 +266,18 @@ class PieceReader(ABC):
         Raises:
             ParseError: it begins like a plan and cannot be read.
         """
-        if may_be_other_notation(view.text) or (alone and "<" in view.text):
+        may_be_data = view.text.lstrip()[:1] in ("[", "{")
+        has_fence = may_be_data and ("```" in view.text or "~~~" in view.text)
+        if has_fence or may_be_other_notation(view.text) or (alone and "<" in view.text):
             return self._encoded(view)
         try:
             lines = appbench_prose.find(view, self.limits)
         except ParseError as error:
             raise locate_error_in_source(error, view, self.source) from None
-        if alone and lines is None and view.text.lstrip()[:1] not in ("[", "{"):
+        if alone and lines is None and not may_be_data:
             return self._encoded(view)
-        read = [] if lines is None else [*lines.runs]
-        for block in split_blocks(view if lines is None else lines.rest):
-            read += self.block(block)
-        return read
+        runs, rest = ((), view) if lines is None else (lines.runs, lines.rest)
+        return [*runs, *(piece for block in split_blocks(rest) for piece in self.block(block))]
 
     def _encoded(self, view: TextView) -> list[ReadCalls]:
         try:

@@ -31,6 +31,7 @@ from planner_eval.reading.dialects.finding.repeats import (
     repeated_calls_note,
 )
 from planner_eval.reading.dialects.finding.segments import (
+    CALL_LIKE,
     NAME,
     Block,
     NoCalls,
@@ -140,12 +141,22 @@ def search_text(text: str, search: Search) -> list[ReadCalls]:
     Raises:
         ParseError: something begins like a plan and cannot be read.
     """
-    text = fence_tagged_code(text)
+    fenced_text = fence_tagged_code(text)
     for look in (_search_tokens, _search_sections, _search_appbench, _search_by_form):
-        read = look(text, search)
+        read = look(fenced_text, search)
+        if read and look is _search_by_form and fenced_text != text:
+            search.notes += _note_tagged_code(text, fenced_text)
         if read:
             return read
-    return _read_blocks(TextView(blank_observations(text)), search)
+    return _read_blocks(TextView(blank_observations(fenced_text)), search)
+
+
+def _note_tagged_code(text: str, fenced_text: str) -> Iterator[Diagnostic]:
+    """A note on each piece of code between tags that may call tools."""
+    for fence in fences(fenced_text):
+        if text.startswith("<", fence.start()) and CALL_LIKE.search(fence["body"]):
+            message = f"code between tags beside calls in another notation holds what {UNREAD_CALL}"
+            yield Diagnostic("find.text", message, "warning", span=fence.span())
 
 
 # ---------------------------------------------------------------- notations with tokens of their own
@@ -249,15 +260,36 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
     own = repeats.sign(first)
     draft_spans = [fence.span() for fence in fences(left) if fence.end() <= extents[0][0]]
     other_reads = []
-    for item in search_text(left, search):
+    for item in _search_around_drafts(left, draft_spans, search):
         if set(call_signatures(item.raw, repeats.signed)) <= own:
             continue
         if any(start <= item.span[0] < end for start, end in draft_spans):
-            message = f"a fence before calls in tokens is a draft; it holds what {UNREAD_CALL}"
-            search.notes.append(Diagnostic("find.text", message, "warning", span=item.span))
+            search.notes.append(Diagnostic("find.text", _DRAFT, "warning", span=item.span))
         else:
             other_reads.append(item)
     return sorted([first, *other_reads], key=lambda item: item.span)
+
+
+_DRAFT = f"a fence before calls in tokens is a draft; it holds what {UNREAD_CALL}"
+
+
+def _search_around_drafts(text: str, draft_spans: list[Span], search: Search) -> list[ReadCalls]:
+    """The plan in a text without those drafts that are refused.
+
+    Raises:
+        ParseError: something else begins like a plan and cannot be read.
+    """
+    while True:
+        try:
+            return search_text(text, search)
+        except LimitError:
+            raise
+        except ParseError as error:
+            refused = [(start, end) for start, end in draft_spans if start <= error.offset < end]
+            if not refused or not text[slice(*refused[0])].strip():
+                raise
+        search.notes.append(Diagnostic("find.text", _DRAFT, "warning", span=refused[0]))
+        text = blank_spans(text, refused)
 
 
 def _may_overlap(left_spans: list[Span], right_spans: list[Span]) -> bool:

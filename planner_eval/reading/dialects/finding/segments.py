@@ -23,7 +23,7 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
-from planner_eval.reading.dialects.programs.syntax import STUB, PlacedTree
+from planner_eval.reading.dialects.programs.syntax import STUB, PlacedTree, parse_syntax
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, is_library
 
 _SEMICOLON = re.compile(r"[\s;]*+")
@@ -94,21 +94,26 @@ def fences(text: str) -> Iterator[re.Match[str]]:
     return _FENCE.finditer(text, min(marks)) if marks else iter(())
 
 
+_TAGGED_LINES = r"(?:(?!```|~~~|<\2>)[^\n]*+(?:\n|\Z))*?"
 _TAGGED_CODE = lazy_pattern(
-    r"(?m)^(<((?:\w{1,20}_)?code|execute)>)(?P<body>[ \t\r]*+\n(?:(?!```|~~~|<\2>)[^\n]*+(?:\n|\Z))*?)"
-    r"(</\2>(?=[ \t\r]*+$)|\Z)"
+    r"(?m)^(<((?:\w{1,20}_)?code|execute)>)(?P<body>[ \t\r]*+\n(?:"
+    rf"{_TAGGED_LINES}(?=</\2>[ \t\r]*+$)|{_TAGGED_LINES}[ \t]*+(?=</\2>)"
+    rf"|{_TAGGED_LINES}[^\n<]*+(?=</\2>[ \t\r]*+$)|{_TAGGED_LINES}\Z))(</\2>|\Z)"
 )
-"""Tags around code, on lines of their own; a server may have cut off the last one."""
+"""Tags around code, the first on a line of its own. The last is one on its own line where there is one, else
+one at the start or the end of a line; a server may have cut it off."""
 
 
 def fence_tagged_code(text: str) -> str:
-    """A text with the tags around code, on lines of their own, as marks of fences of the same length."""
-    if "code>" not in text and "execute>" not in text:
-        return text
-    return _TAGGED_CODE.sub(
-        lambda match: f"{'```py':{len(match[1])}}{match['body']}{'```'[: len(match[4])]:{len(match[4])}}",
-        text,
-    )
+    """A text with the tags around what is Python as marks of fences of the same length."""
+
+    def fence(match: re.Match[str]) -> str:
+        start, body, end = match[1], match["body"], match[4]
+        tree = None if "```" in body or "~~~" in body else parse_syntax(dedent_view(TextView(body)).text)
+        is_code = isinstance(tree, ast.Module)
+        return f"{'```py':{len(start)}}{body}{'```'[: len(end)]:{len(end)}}" if is_code else match[0]
+
+    return _TAGGED_CODE.sub(fence, text) if "code>" in text or "execute>" in text else text
 
 
 FENCE_LABEL = lazy_pattern(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")

@@ -41,7 +41,9 @@ _THOUGHT = compile_enclosed(
 )
 _START_OR_END = lazy_pattern(
     rf"<(?:{THOUGHT_NAMES})\s|{'|'.join(map(re.escape, THOUGHT_ENDS))}"
-    + "".join(rf"|{re.escape(end)}(?!\\*+[\"']|</(?!s>))" for end in THOUGHT_END_TOKENS),
+    + "".join(
+        rf"|{re.escape(end)}(?!\\*+[\"']|</(?!s>)|(?<=`{re.escape(end)})`(?!`))" for end in THOUGHT_END_TOKENS
+    ),
     re.I,
 )
 """Each branch begins with a sign, so that a search runs over prose at the speed of a set."""
