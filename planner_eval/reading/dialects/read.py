@@ -418,7 +418,7 @@ def _read_named_dialect(
     from planner_eval.reading.dialects.finding.find import find_in_dialect
 
     raw_blocks = find_in_dialect(dialect, source, limits, repair=repair)
-    if raw_blocks is not None:
+    if raw_blocks is not None and (raw_blocks.calls or refusal is not None or not raw.calls):
         return raw_blocks
     if refusal is not None:
         raise refusal
