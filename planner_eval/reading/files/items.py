@@ -41,6 +41,7 @@ from planner_eval.reading.dialects.conversations.spans import (
     spans_in,
     trace_id_of,
 )
+from planner_eval.reading.dialects.conversations.streams import drop_metadata
 from planner_eval.reading.dialects.conversations.vendors import ASSISTANT_ROLES
 from planner_eval.reading.dialects.conversations.wrappers import find_marker_key
 from planner_eval.reading.dialects.finding.whole_texts import has_too_many_calls, has_too_many_json_calls
@@ -160,7 +161,6 @@ def invalid_byte_error(text: str) -> ParseError:
     return ParseError(reason, code="parse.encoding")
 
 
-# ----------------------------------------------------------------------
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 """Names that say that a file holds a record a line, whatever its lines look like."""
 
@@ -217,11 +217,9 @@ def split_items(text: str, name: str, text_field: str | None = None) -> FileItem
         if not lines and _is_one_plan(data):
             return _one_plan(data, text_field, whole=True)
         contents = split_json_value(data, text_field, lines=lines)
-        return (
-            contents._replace(items=_set_record_naming(contents.items))
-            if lines and contents.many
-            else contents
-        )
+        if lines and contents.many:
+            return contents._replace(items=_set_record_naming(contents.items))
+        return contents
     if not lines and has_too_many_calls(
         text, DEFAULT_LIMITS
     ):  # no record: an object for each call would fill memory
@@ -298,9 +296,11 @@ def _are_unlikely_lines(items: Sequence[Item] | None) -> bool:
 
 
 def _is_one_plan(data: Any) -> bool:
-    """Whether a file's value is one plan: objects keyed by tools, texts that are calls, words between."""
+    """Whether a file's value is one plan: objects keyed by tools, texts that are calls, LangGraph's pairs."""
     if not isinstance(data, list) or not data:
         return False
+    if all(drop_metadata(item) is not item for item in data):
+        return True
     if all(isinstance(item, str) for item in data):
         return all(map(_CALL_TEXT.fullmatch, data))
     remaining, passed = find_call_candidates(data)
