@@ -217,9 +217,8 @@ def split_items(text: str, name: str, text_field: str | None = None) -> FileItem
         if not lines and _is_one_plan(data):
             return _one_plan(data, text_field, whole=True)
         contents = split_json_value(data, text_field, lines=lines)
-        if lines and contents.many:
-            return contents._replace(items=_set_record_naming(contents.items))
-        return contents
+        are_named = lines and contents.many
+        return contents._replace(items=_set_record_naming(contents.items)) if are_named else contents
     if not lines and has_too_many_calls(
         text, DEFAULT_LIMITS
     ):  # no record: an object for each call would fill memory
@@ -296,7 +295,7 @@ def _are_unlikely_lines(items: Sequence[Item] | None) -> bool:
 
 
 def _is_one_plan(data: Any) -> bool:
-    """Whether a file's value is one plan: objects keyed by tools, texts that are calls, LangGraph's pairs."""
+    """Whether a file is one plan: objects keyed by tools, texts that are calls, LangGraph's pairs."""
     if not isinstance(data, list) or not data:
         return False
     if all(drop_metadata(item) is not item for item in data):
