@@ -123,7 +123,7 @@ class PrimitiveEdits:
 
     def describe_list(self, pred: int, gold: int, listed_calls: ListedCalls) -> Draft:
         """A call that asks in lists what gold asks call by call, or the other way round."""
-        names = listed_calls.names[0]
+        names = listed_calls.pred_name, listed_calls.gold_name
         alone = [Place(position) for position in listed_calls.parts]
         also = tuple((None, place) if listed_calls.merged else (place, None) for place in alone)
         code = "call.merged" if listed_calls.merged else "call.split"
@@ -173,7 +173,7 @@ class PrimitiveEdits:
             yield Draft("argument.object", "argument.object", Place(pred, name), Place(gold, name), value)
         if gold in self.listed:
             yield self.describe_list(pred, gold, self.listed[gold])
-            listed_names = {name for pair in self.listed[gold].names for name in pair}
+            listed_names = self.listed[gold].pred_name, self.listed[gold].gold_name
             differing = dict.fromkeys(name for name in differing if name not in listed_names)
         if not differing:
             return

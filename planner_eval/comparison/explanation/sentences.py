@@ -204,13 +204,12 @@ class Wording:
 
     def _listed_calls(self, draft: Draft) -> str:
         pred, gold, listed = draft.data
-        pred_names, gold_names = (format_list(map(repr, names)) for names in zip(*listed.names, strict=True))
         if listed.merged:
-            call_name = f"{self.names.ours(pred)} asks in one call, with {pred_names}, for what gold"
+            call_name = f"{self.names.ours(pred)} asks in one call, with {listed.pred_name!r}, for what gold"
             return f"{call_name} asks for in {calls_numbers((gold, *listed.parts))}"
         calls, tool = calls_numbers((pred, *listed.parts)), tool_label(self.names.pred.calls[pred])
         call_name = f"gold's {tool_label(self.names.gold.calls[gold])} (gold's call {gold + 1})"
-        asked = f"what {call_name} asks for in one, with {gold_names}"
+        asked = f"what {call_name} asks for in one, with {listed.gold_name!r}"
         return f"{tool} ({calls}) asks in several calls for {asked}"
 
     def _early_call(self, draft: Draft) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -275,12 +275,14 @@ class ListedCalls(NamedTuple):
     Args:
         merged: The lists are the prediction's; else gold's.
         parts: The calls that have no partner, by position in their plan; one more is the partner.
-        names: The arguments, each by the prediction's name and by gold's.
+        pred_name: The argument, by the prediction's name.
+        gold_name: By gold's.
     """
 
     merged: bool
     parts: tuple[int, ...]
-    names: tuple[tuple[str, str], ...]
+    pred_name: str
+    gold_name: str
 
 
 def pair_lists_with_first_call(pairing: Pairing) -> None:
@@ -322,51 +324,43 @@ def find_listed_calls(pairing: Pairing) -> dict[int, ListedCalls]:
             calls = {call: single_plan.arguments(call) for call in (partner, *candidates)}
             list_args = list_plan.arguments(position)
             names = _find_list_names(list_args, calls[partner])
-            members = _find_members(list_args, calls, dict(names)) if names else []
-            if len(members) > 1 and members[0] == partner:
-                own_names = tuple(pair if merged else pair[::-1] for pair in names)
-                lists[partner if merged else position] = ListedCalls(merged, tuple(members[1:]), own_names)
+            members = _find_members(list_args, calls, names) if names is not None else []
+            if names is not None and len(members) > 1 and members[0] == partner:
+                own_names = names if merged else (names[1], names[0])
+                lists[partner if merged else position] = ListedCalls(merged, tuple(members[1:]), *own_names)
                 alone[tool] = [call for call in candidates if call not in members]
     return lists
 
 
-def _find_list_names(list_args: Arguments, single_args: Arguments) -> list[tuple[str, str]]:
-    """The list that differs, by its own name and by that of its items; nothing where there are several."""
+def _find_list_names(list_args: Arguments, single_args: Arguments) -> tuple[str, str] | None:
+    """The one list that differs, by its own name and by that of its items; None where there is none."""
     differing = [name for name in list_args if list_args[name][:1] != single_args.get(name, ())[:1]]
-    names = [name for name in differing if type(list_args[name][2]) is list and type(name) is str]
     unlisted = [name for name in single_args if name not in list_args]
-    if len(names) == 1 and names[0] not in single_args:
-        return [(names[0], unlisted[0])] if len(unlisted) == 1 and type(unlisted[0]) is str else []
-    return [(name, name) for name in names] if len(names) == 1 else []
+    names = [name for name in differing if type(list_args[name][2]) is list]
+    if len(names) != 1:
+        return None
+    single_name = names[0] if names[0] in single_args else unlisted[0] if len(unlisted) == 1 else None
+    return (names[0], single_name) if type(names[0]) is type(single_name) is str else None
 
 
-def _find_members(
-    list_args: Arguments, calls: Mapping[int, Arguments], names: Mapping[str, str]
-) -> list[int]:
-    """The calls that ask one by one for what lists hold, and together for all of it; else none."""
-    remaining = Counter(_row_keys([list_args[name][2] for name in names]))
-    single_names = names.values()
+def _find_members(list_args: Arguments, calls: Mapping[int, Arguments], names: tuple[str, str]) -> list[int]:
+    """The calls that ask one by one for what a list holds, and together for all of it; else none."""
+    remaining = Counter(_item_keys(list_args[names[0]][2]))
     members: list[int] = []
     other_args = [
-        {name: argument[:2] for name, argument in arguments.items() if name not in single_names}
+        {name: argument[:2] for name, argument in arguments.items() if name != names[1]}
         for arguments in calls.values()
     ]
     for (call, arguments), unlisted_args in zip(calls.items(), other_args, strict=True):
-        values = [arguments[name][2] if name in arguments else [] for name in single_names]
-        rows = Counter(_row_keys(values))
-        if unlisted_args == other_args[0] and rows and rows <= remaining:
-            remaining -= rows
+        items = Counter(_item_keys(arguments[names[1]][2])) if names[1] in arguments else None
+        if items and unlisted_args == other_args[0] and items <= remaining:
+            remaining -= items
             members.append(call)
     return [] if remaining else members
 
 
-def _row_keys(values: Sequence[Value]) -> list[tuple[Key, ...]]:
-    """What lists hold together at each place; nothing where they are not equally long."""
-    columns = [
-        [value_key(item, OWN_POSITIONS) for item in (value if type(value) is list else [value])]
-        for value in values
-    ]
-    return [*zip(*columns, strict=True)] if len({*map(len, columns)}) == 1 else []
+def _item_keys(value: Value) -> Iterator[Key]:
+    return (value_key(item, OWN_POSITIONS) for item in (value if type(value) is list else [value]))
 
 
 # ----------------------------------------------------------------------

@@ -101,13 +101,14 @@ def _python_reader() -> tuple[Callable[[str], bool], Callable[[str, Limits], Raw
     return may_be_other_notation, read_plain_calls
 
 
+_NAMED_ARGUMENT = re.compile(r"\(\s*+[^\W\d]\w*+=")
 _CLASS_CALL = re.compile(r"[A-Z]\w*+ ?+\(")
 _PRINTED_SIGNS = (
     "tool_calls=", "function_call=", "_kwargs=", "call_id=", "trajectory=", "_reason=", "arguments=", "args=",
     "input=", "role=", "parts=", "Message(", "MessageChunk(", "Block(", "ChatCompletion", "AgentAction",
-    "GenerateContentResponse(", "Traceback (",
+    "GenerateContentResponse(",
 )  # fmt: skip
-"""Of which one stands in each text of a printed object, or of an error."""
+"""Of which one stands in each text of a printed object."""
 
 
 def may_be_printed(source: str) -> bool:
@@ -116,8 +117,9 @@ def may_be_printed(source: str) -> bool:
     >>> may_be_printed("Message(role='user')"), may_be_printed("f(args=1)")
     (True, False)
     """
-    has_sign = "(" in source and any(map(source.__contains__, _PRINTED_SIGNS))
-    return has_sign and _CLASS_CALL.search(source) is not None
+    if _NAMED_ARGUMENT.search(source) is None:  # as in most texts: the other looks are much dearer
+        return source.lstrip().startswith("Traceback (")
+    return _CLASS_CALL.search(source) is not None and any(map(source.__contains__, _PRINTED_SIGNS))
 
 
 def _read_json(source: str, limits: Limits, values: list[Any]) -> RecognisedPlan | None:
