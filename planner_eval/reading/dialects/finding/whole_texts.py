@@ -117,9 +117,11 @@ def may_be_printed(source: str) -> bool:
     >>> may_be_printed("Message(role='user')"), may_be_printed("f(args=1)")
     (True, False)
     """
-    if _NAMED_ARGUMENT.search(source) is None:  # as in most texts: the other looks are much dearer
-        return source.lstrip().startswith("Traceback (")
-    return _CLASS_CALL.search(source) is not None and any(map(source.__contains__, _PRINTED_SIGNS))
+    if source.lstrip().startswith("Traceback ("):
+        return True
+    # Most texts end at the first look: the others are much dearer.
+    is_called = _NAMED_ARGUMENT.search(source) is not None and _CLASS_CALL.search(source) is not None
+    return is_called and any(map(source.__contains__, _PRINTED_SIGNS))
 
 
 def _read_json(source: str, limits: Limits, values: list[Any]) -> RecognisedPlan | None:
