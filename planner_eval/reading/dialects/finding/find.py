@@ -129,8 +129,7 @@ def _read_escaped(source: str, found: RecognisedPlan, reader: BlockReader) -> Re
     """What a text that calls no tool says where what is escaped in it is not: mended, or told."""
     is_read = found.raw.calls and not any("\\" in call.name for call in found.raw.calls)
     is_told = not reader.repair and any(map(may_tell_unread_call, found.raw.notes))
-    is_encoded = "\n" not in source.strip()  # else it has line ends of its own
-    unescaped = unescape(TextView(source)) if is_encoded and not (is_read or is_told) else None
+    unescaped = None if is_read or is_told else unescape(TextView(source))
     if unescaped is None or not may_hold_call(unescaped.view.text):
         return found
     with suppress(ParseError):
