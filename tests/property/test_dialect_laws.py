@@ -89,6 +89,7 @@ def plain(found: tuple[RawCall, ...]) -> list[tuple[object, ...]]:
 
 
 @examples(150)
+@example(source=[{"name": "f", "arguments": {"a": {"0=": "", "b": ["c=", ""]}}}])
 @given(calls)
 def test_pythonic_text_reads_alike_by_ast_and_by_the_grammar(source: list[dict[str, object]]) -> None:
     for dialect in ("pythonic", "code"):
