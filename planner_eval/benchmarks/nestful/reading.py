@@ -43,15 +43,11 @@ def usual_layout(tools: Any) -> Any:
 
 def is_older_layout(tools: Any) -> bool:
     """Whether :func:`usual_layout` changes tool specs."""
-    return isinstance(tools, list) and any(map(_is_older_spec, tools))
-
-
-def _is_older_spec(spec: Any) -> bool:
-    """Whether a spec is in another layout than version 2's."""
-    return isinstance(spec, dict) and (
+    return isinstance(tools, list) and any(
         "output_parameter" in spec
-        or _is_nested(spec.get("parameters"))
-        or _is_nested(spec.get("output_parameters"))
+        or any(_is_nested(spec.get(f"{what}parameters")) for what in ("", "output_"))
+        for spec in tools
+        if isinstance(spec, dict)
     )
 
 
@@ -234,7 +230,11 @@ def _close_references(plan: Plan) -> Plan:
     The published scorer adds the ``$`` to any text that begins with one, prices too. Here the label decides,
     for a text that begins with one can mean nothing else.
     """
-    if not any(_may_hold_reference(value) for call in plan.calls for _, value in call.arguments):
+    if not any(
+        value.startswith("$") if type(value) is str else contains_kind(value, (list, dict, Template))
+        for call in plan.calls
+        for _, value in call.arguments
+    ):
         return plan
     positions = {call.id: position for position, call in enumerate(plan.calls)}
 
@@ -245,11 +245,6 @@ def _close_references(plan: Plan) -> Plan:
         return Ref(positions[reference.name], reference.path)
 
     return change_leaves(plan, change)
-
-
-def _may_hold_reference(value: Value) -> bool:
-    """Whether a value is, or may hold, a text that begins with a dollar sign."""
-    return value.startswith("$") if type(value) is str else contains_kind(value, (list, dict, Template))
 
 
 def drop_named_answer(plan: Plan) -> Plan:

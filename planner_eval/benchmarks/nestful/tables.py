@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError, InputError, ParseError
 from planner_eval.benchmarks.benchmark import Details, Table
@@ -105,8 +105,7 @@ class WinShare(NamedTuple):
     won: int
 
 
-_KeysOf: TypeAlias = Callable[[Plan], Iterable[int | str]]
-_PANELS: dict[str, tuple[str, str, _KeysOf]] = {
+_PANELS: dict[str, tuple[str, str, Callable[[Plan], Iterable[int | str]]]] = {
     "depth": ("(a)", "nesting depth (samples)", lambda plan: (nesting_depth(plan),)),
     "dependencies": ("(b)", "data dependencies (samples)", lambda plan: (data_dependencies(plan),)),
     "pattern": ("(c)", "nesting pattern (samples)", lambda plan: set(nesting_patterns(plan)) - {"A"}),
@@ -193,7 +192,18 @@ def _structure_rows(plans: Sequence[Plan]) -> dict[str, Mapping[Any, float]]:
 # NESTful's Figure 6: win rate by nesting depth, data dependencies and nesting pattern (section 4.5).
 def structure_chart(systems: Sequence[System]) -> Chart:
     """Win rate by the structure of the gold plan, three panels, a bar a system."""
-    shares = {system.name: _win_shares(system) for system in systems}
+    shares = {}
+    for system in systems:
+        if system.run is None:
+            raise InputError(
+                "nestful-6 shows win rates, which need the answers to be run: add --tools=nestful"
+            )
+        records = [record for record, _ in system.rows()]
+        shares[system.name] = figure6(_judge(records, system.run, system.scored.options))
+        if not shares[system.name]:
+            raise InputError(
+                f"{system.name}: nestful-6 shows win rates, but none of these gold plans can be run"
+            )
     panels = []
     for panel, (head, across, _) in _PANELS.items():
         points = {
@@ -210,16 +220,6 @@ def structure_chart(systems: Sequence[System]) -> Chart:
         )
         panels.append(bars(head, {key: str(key) for key in keys}, points, across, "win rate (%)"))
     return Chart("nestful-6", tuple(panels))
-
-
-def _win_shares(system: System) -> list[WinShare]:
-    if system.run is None:
-        raise InputError("nestful-6 shows win rates, which need the answers to be run: add --tools=nestful")
-    records = [record for record, _ in system.rows()]
-    shares = figure6(_judge(records, system.run, system.scored.options))
-    if not shares:
-        raise InputError(f"{system.name}: nestful-6 shows win rates, but none of these gold plans can be run")
-    return shares
 
 
 def _judge(
@@ -308,9 +308,11 @@ def _answer_challenges(sample: Sample, text: str, model: str) -> Counter[str]:
     for name, codes in CHALLENGE_CODES.items():
         occurrences[name] = sum(times for (code, *_), times in extra.items() if code in codes)
     absent = Counter(call.name for call in gold.calls) - Counter(call.name for call in reading.plan.calls)
-    words = _split_words(sample.query)
+    query = f" {_join_words(sample.query)} "
     occurrences[IMPLICIT] = sum(
-        times for name, times in absent.items() if not _has_name_words(_split_words(name), words)
+        times
+        for name, times in absent.items()
+        if not (words := _join_words(name)) or f" {words} " not in query
     )
     return +occurrences
 
@@ -323,14 +325,8 @@ def _findings(plan: Plan, catalog: Catalog) -> Counter[tuple[str, str, str | Non
     )
 
 
-def _split_words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
-
-
-def _has_name_words(name: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether the words of a function's name stand in a row."""
-    size = len(name)
-    return size > 0 and any(words[start : start + size] == name for start in range(len(words) - size + 1))
+def _join_words(text: str) -> str:
+    return " ".join(word.casefold() for word in _WORD.findall(text))
 
 
 # ----------------------------------------------------------------------
