@@ -215,6 +215,13 @@ def choose_parts(folder: Path, title: str, files: Mapping[str, str], part: str |
     return names
 
 
+def message_content(messages: Any, position: int) -> str:
+    """The content of the message at a position of a record's conversation; "" where it has none."""
+    if isinstance(messages, list) and messages and isinstance(messages[position], dict):
+        return str(messages[position].get("content", ""))
+    return ""
+
+
 def load_jsonl(path: Path) -> Iterator[JsonLine]:
     """The lines of a JSON lines file; empty lines are passed over.
 
