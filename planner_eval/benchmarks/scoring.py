@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from operator import add
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, get_args, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, get_args, get_type_hints
 
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 
@@ -113,11 +113,7 @@ _Item = TypeVar("_Item", covariant=True)
 class Stream(Sequence[_Item]):
     """What is gone through in order; a single one is looked for from the beginning."""
 
-    @overload
-    def __getitem__(self, index: int) -> _Item: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[_Item]: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         return self._items[index]
 
     @property

@@ -308,7 +308,9 @@ def choose_scorer(task: str, notation: str, parameters: Scorer, routing: Scorer)
     for value, name, values in ((task, "task", TASKS), (notation, "notation", tuple(READERS))):
         if value not in values:
             raise ValueError(f"{name} is {value!r}, expected one of {', '.join(values)}")
-    return {"parameters": parameters, "routing": routing, "stability": StabilityScorer()}[task]
+    if task == "stability":
+        return StabilityScorer()
+    return parameters if task == "parameters" else routing
 
 
 def level_of(sample: Sample) -> str | None:
