@@ -115,10 +115,11 @@ def _tool_of_function(function: Callable[..., Any]) -> Tool:
         name: type_of(schemas[name], {"$defs": defs}) if name in schemas else _annotation_type(annotation)
         for name, annotation in annotations.items()
     }
-    tool = Tool(
-        getattr(function, "__name__", type(function).__name__),
-        returns=_return_type(signature.return_annotation),
+    schema, more_defs = _schemas({"": signature.return_annotation})
+    returns = (
+        type_of(schema[""], {"$defs": more_defs}) if schema else _annotation_type(signature.return_annotation)
     )
+    tool = Tool(getattr(function, "__name__", type(function).__name__), returns=returns)
     return _describe_tool(tool, inspect.getdoc(function), types, defaults, further, schemas, defs)
 
 
@@ -295,11 +296,6 @@ def _annotation_type(annotation: Any) -> Type:
         return ANY
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     return type_of_annotation(text, {name for name in re.findall(r"\w+", text) if name not in _KNOWN_NAMES})
-
-
-def _return_type(annotation: Any) -> Type:
-    schemas, defs = _schemas({"": annotation})
-    return type_of(schemas[""], {"$defs": defs}) if schemas else _annotation_type(annotation)
 
 
 def _json_default(defaults: Mapping[str, Any], name: str) -> tuple[Any, bool]:

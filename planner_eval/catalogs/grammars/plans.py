@@ -148,9 +148,8 @@ def writable_tool(tool: Tool, dialect: str) -> Tool | None:
 
 def _can_read_back(tool: Tool, dialect: str, argument: str | None) -> bool:
     name, app = tool.full_name, None
-    if dialect == "pythonic" and not all(
-        _is_name(name_part) for name_part in (*name.split("."), argument or "a")
-    ):
+    words = (*name.split("."), argument or "a")
+    if dialect == "pythonic" and not all(word.isidentifier() and not iskeyword(word) for word in words):
         return False
     argument_text = "" if argument is None else f"{argument}='1'"
     text = f"[{name}({argument_text})]"
@@ -168,11 +167,6 @@ def _can_read_back(tool: Tool, dialect: str, argument: str | None) -> bool:
         app,
         expected,
     )
-
-
-def _is_name(word: str) -> bool:
-    """Whether Python itself takes it as a name; our reader takes more, but not everywhere."""
-    return word.isidentifier() and not iskeyword(word)
 
 
 # ----------------------------------------------------------------------
@@ -288,18 +282,14 @@ def _reference(spec: PlanSpec, outputs: Outputs, rules: Rules, labels: Sequence[
 
 def nestful_reference(producers: Sequence[str], outputs: Outputs, labels: Sequence[str]) -> Expr:
     """NESTful's references to some calls, whose labels begin so."""
-    names = one_of_texts(f".{name}" for name in outputs.names if _is_step(name))
+    steps = [n for n in outputs.names if n and not set(n) & set('$.[]"\\') and n.isprintable()]
+    names = one_of_texts(f".{name}" for name in steps)
     first = alt((names, *([seq(".", WORD)] if outputs.free else [])))
     index = seq("[", Repeat(chars("0-9"), 1, 3), "]")
     further = (
         Repeat(alt((seq(".", WORD), index)), 0, MAX_PATH_STEPS) if outputs.deep or outputs.free else EMPTY
     )
     return seq("$", one_of_texts(labels), one_of_texts(producers), opt(seq(first, further)), "$")
-
-
-def _is_step(name: str) -> bool:
-    """Whether NESTful's paths can have a step of that name."""
-    return bool(name) and not set(name) & set('$.[]"\\') and name.isprintable()
 
 
 def _pythonic_plans(spec: PlanSpec, values: ValueRules) -> Expr:

@@ -271,26 +271,20 @@ def resolve_reference(reference: Any, root: Schema) -> Any:
         raise CatalogError(
             f"$ref {reference!r:.80}: only references within the same document can be followed"
         )
-    if reference[1:] and not reference.startswith("#/"):
-        return _find_anchor(reference, root)
     node: Any = root
-    for step in filter(None, reference[1:].split("/")):
-        name = unquote(step).replace("~1", "/").replace("~0", "~")
-        if isinstance(node, list) and name.isdecimal() and int(name) < len(node):
-            node = node[int(name)]
-        else:
-            node = node.get(name) if isinstance(node, Mapping) else None
+    if reference[1:] and not reference.startswith("#/"):
+        anchor, keys = reference[1:], ("$anchor", "$dynamicAnchor")
+        node = next((n for n in find_objects(root) if anchor in map(n.get, keys)), None)
+    else:
+        for step in filter(None, reference[1:].split("/")):
+            name = unquote(step).replace("~1", "/").replace("~0", "~")
+            if isinstance(node, list) and name.isdecimal() and int(name) < len(node):
+                node = node[int(name)]
+            else:
+                node = node.get(name) if isinstance(node, Mapping) else None
     if node is None:
         raise CatalogError(f"$ref {reference!r:.80} points to nothing")
     return node
-
-
-def _find_anchor(reference: str, root: Schema) -> Any:
-    """What has the name of a reference as its anchor."""
-    for node in find_objects(root):
-        if reference[1:] in (node.get("$anchor"), node.get("$dynamicAnchor")):
-            return node
-    raise CatalogError(f"$ref {reference!r:.80} points to nothing")
 
 
 def find_objects(data: Any, keys: Collection[str] | None = None) -> Iterator[Schema]:

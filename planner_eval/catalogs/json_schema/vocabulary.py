@@ -103,11 +103,11 @@ class EndlessError(Exception):
 class KeywordError(ValidationError):  # type: ignore[misc]
     """What is wrong, with its code, the field that is meant, and what is wrong with each alternative."""
 
-    def __init__(self, message: str, code: str = "", name: str | None = None, **more: Any) -> None:
-        self.tries: list[list[Any]] = more.pop("tries", [])
+    def __init__(
+        self, message: str, code: str = "", name: str | None = None, *, tries: Any = (), **more: Any
+    ) -> None:
         super().__init__(message, **more)
-        self.code = code
-        self.name = name
+        self.code, self.name, self.tries = code, name, tries
 
 
 class KeywordVerdict(NamedTuple):
