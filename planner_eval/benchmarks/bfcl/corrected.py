@@ -106,10 +106,9 @@ def _correct_relevance(sample: Sample, answer: WrittenAnswer, verdict: Verdict) 
     if embedded:
         if verdict.valid == wants_call:
             return verdict, ""
-        error = "" if wants_call else "A tool is called although none fits."
-        return Verdict(
-            wants_call, None if wants_call else "corrected:called", (error,) * (not wants_call)
-        ), EMBEDDED
+        if wants_call:
+            return Verdict(True), EMBEDDED
+        return Verdict(False, "corrected:called", ("A tool is called although none fits.",)), EMBEDDED
     if (
         wants_call
         and verdict.valid
@@ -135,7 +134,11 @@ def _correct_calls(
     how = Check(language, settings.underscores(answer))
     calls = read_calls(answer, style, tag=tag)
     if verdict.valid:
-        return _refuse_accident(sample, calls, category, how) or (verdict, "")
+        # What is right only where texts lose their punctuation, or true is 1, is right by accident.
+        for reason, lenient in _ACCIDENTS if _fit(sample, calls, category, how) is None else ():
+            if _fit(sample, calls, category, how, lenient) is not None:
+                return Verdict(False, "corrected:other_value", (f"Not the same value: {reason}.",)), reason
+        return verdict, ""
     if calls is None and verdict.error_type == DECODING_FAILED and not answer.calls:
         for embedded_calls in _embedded_calls(answer, style):
             if _fit(sample, embedded_calls, category, how) is not None:
@@ -197,13 +200,3 @@ def _bracketed(text: str) -> list[str]:
 
 _BRACKETS = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|(?<!\w)'(?:[^'\\]|\\.)*+'|[\[\]]", re.DOTALL)
 _ACCIDENTS = ((NUMBERS, Strictness(numbers=False)), (TRUTH_VALUES, Strictness(truth_values=False)))
-
-
-def _refuse_accident(sample: Sample, calls: Any, category: str, how: Check) -> tuple[Verdict, str] | None:
-    """The verdict on calls that are right by accident alone; None where they are right."""
-    if _fit(sample, calls, category, how) is not None:
-        return None
-    for reason, lenient in _ACCIDENTS:
-        if _fit(sample, calls, category, how, lenient) is not None:
-            return Verdict(False, "corrected:other_value", (f"Not the same value: {reason}.",)), reason
-    return None

@@ -244,14 +244,11 @@ def _fit_value(value: Any, right: Any, declared: Any, strict: Strictness, depth:
 def _fit_text(value: str, right: str, strict: Strictness, depth: int) -> Reasons | None:
     if standard_text(value) != standard_text(right):
         return None
-    if strict.numbers and _is_other_number(value, right):
+    numbers = [re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)\s*", text) for text in (value, right)]
+    different = all(numbers) and len({float(matched[1]) for matched in numbers if matched}) == 2
+    if strict.numbers and different:
         return None
     return frozenset({NESTED_TEXT}) if depth > 1 and value != right else SAME
-
-
-def _is_other_number(value: str, right: str) -> bool:
-    numbers = [re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)\s*", text) for text in (value, right)]
-    return all(numbers) and len({float(matched[1]) for matched in numbers if matched}) == 2
 
 
 def _fit_number(value: float, right: float, declared: Any, depth: int) -> Reasons | None:

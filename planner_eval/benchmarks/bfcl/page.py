@@ -192,18 +192,17 @@ def _find_partners(sample: Sample, calls: Sequence[Any], truth: Sequence[Any], h
             fitting = [i for i in left if not by_name or next(iter(calls[i])) == partner.name]
             if partner.call is not None or not fitting:
                 continue
-            judged = {i: _judge_arguments(partner, calls[i][next(iter(calls[i]))], how) for i in fitting}
+            judged = {
+                i: {
+                    key: _judge_argument(partner, key, value, how)
+                    for key, value in next(iter(calls[i].values())).items()
+                }
+                for i in fitting
+            }
             best = max(fitting, key=lambda i: (sum(as_meant for _, as_meant in judged[i].values()), -i))
             left.remove(best)
             partners[row] = partner._replace(call=best, verdicts=judged[best])
     return partners
-
-
-def _judge_arguments(
-    partner: _Partner, arguments: Mapping[str, Any], how: Check
-) -> dict[str, tuple[bool, bool]]:
-    """Of each argument whether the published code takes it, and whether it is right as meant."""
-    return {key: _judge_argument(partner, key, value, how) for key, value in arguments.items()}
 
 
 def _judge_argument(partner: _Partner, key: str, value: Any, how: Check) -> tuple[bool, bool]:

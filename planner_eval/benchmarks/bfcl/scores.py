@@ -10,7 +10,7 @@ Source: package bfcl-eval 2026.3.23, ``eval_checker/eval_runner_helper.py`` (``g
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from planner_eval.benchmarks.bfcl.data import CATEGORIES
@@ -166,16 +166,14 @@ def _group_figures(of: Mapping[str, Tally], *, strict: bool) -> Iterator[Figure]
         yield _group_figure(name, tally, counts_absent=counts_absent)
 
 
-def _combine(of: Mapping[str, Tally], how: object, *names: str) -> Tally | None:
+def _combine(of: Mapping[str, Tally], how: Callable[..., Tally], *names: str) -> Tally | None:
     return _present(how, [of.get(name) for name in names])
 
 
-def _present(how: object, tallies: Sequence[Tally | None]) -> Tally | None:
+def _present(how: Callable[..., Tally], tallies: Sequence[Tally | None]) -> Tally | None:
     """The mean of those that count; None without one."""
     present = [tally for tally in tallies if tally is not None]
-    assert callable(how)
-    combined: Tally | None = how(*present) if present else None
-    return combined
+    return how(*present) if present else None
 
 
 def _group_figure(name: str, tally: Tally | None, *, counts_absent: bool) -> Figure:
