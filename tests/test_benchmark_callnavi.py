@@ -15,6 +15,7 @@ from planner_eval.base.codes import code_meanings
 from planner_eval.base.errors import DatasetError, JudgeError, ParseError
 from planner_eval.base.json_text import object_items
 from planner_eval.base.text import edit_distance
+from planner_eval.benchmarks.benchmark import BenchmarkRules
 from planner_eval.benchmarks.callnavi import score_corrected, score_official
 from planner_eval.benchmarks.callnavi.corrected import scorer
 from planner_eval.benchmarks.callnavi.data import read_callnavi
@@ -37,7 +38,6 @@ from planner_eval.benchmarks.callnavi.tables import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
-from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score import score_file
 from planner_eval.models.cache import Cache
 from planner_eval.reading.dialects.read import parse

@@ -8,7 +8,7 @@ import pytest
 
 from planner_eval.benchmarks.answer_rows import NO_RESULT, AnswerSums, ResultStore
 from planner_eval.benchmarks.benchmark import VARIANTS, benchmark
-from planner_eval.benchmarks.scoring import make_row
+from planner_eval.benchmarks.report import make_row
 from tests.conftest import ROOT, tables
 from tests.test_cli import planeval
 

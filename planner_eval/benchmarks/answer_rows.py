@@ -16,9 +16,8 @@ from typing import Any
 from planner_eval.benchmarks.answers import Answer, answers_of
 from planner_eval.benchmarks.benchmark import Benchmark, benchmark
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import SampleScore
+from planner_eval.benchmarks.report import Outcome, SampleScore, Scorer, Stream, make_row
 from planner_eval.benchmarks.score import guess_notation
-from planner_eval.benchmarks.scoring import Outcome, Scorer, Stream, make_row
 from planner_eval.reading.files.record import Record, is_lazy
 from planner_eval.results.runs.model import LazyPairs, Pair
 

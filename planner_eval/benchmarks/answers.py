@@ -18,8 +18,9 @@ from planner_eval.benchmarks.datasets.published import (
     read,
     read_available,
 )
-from planner_eval.benchmarks.messages import message_text
 from planner_eval.benchmarks.report import Report, SampleScore
+from planner_eval.reading.dialects.conversations.messages import call_items, part_texts
+from planner_eval.reading.dialects.conversations.turns import read_conversation
 from planner_eval.reading.files.fields import value_at
 from planner_eval.reading.files.files import PlanFile, read_path
 from planner_eval.reading.files.pairing import format_repeated_ids
@@ -221,6 +222,35 @@ def _answer_text(content: Any, benchmark: Benchmark, fields: Mapping[str, Any]) 
     if not isinstance(content, str) and not benchmark.reads_messages:
         content = message_text(content)
     return content if isinstance(content, str) else benchmark.answer_text(content)
+
+
+def message_text(content: Any) -> Any:
+    """The words of a message, or of an API's answer, that calls nothing; anything else as it is.
+
+    Args:
+        content: An answer as data.
+
+    Raises:
+        AnswerError: the API refused or failed, or nobody answered.
+
+    >>> message_text({"role": "assistant", "content": "f(a=1)"}), message_text([{"name": "f"}])
+    ('f(a=1)', [{'name': 'f'}])
+    """
+    texts = part_texts(content) if isinstance(content, list) else None
+    if texts is not None:
+        return "\n".join(texts)
+    try:
+        talk = read_conversation(content) if isinstance(content, (list, dict)) else None
+        if talk is None or len(talk.turns) != 1 or list(call_items(talk.turns[0].items)):
+            return content
+    except AnswerError:
+        raise
+    except ParseError:
+        return content
+    (turn,) = talk.turns
+    if turn.state is not None and turn.state.code != "answer.cut":
+        raise turn.state.error()
+    return turn.words
 
 
 def match_answers(

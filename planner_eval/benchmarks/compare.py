@@ -12,11 +12,10 @@ from typing import Any, TypeAlias
 from planner_eval._version import __version__
 from planner_eval.base.errors import NAME, InputError, ParseError, expect_or_none
 from planner_eval.benchmarks.answers import AnsweredSample, gold_samples
-from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, Table
+from planner_eval.benchmarks.benchmark import DEFAULT_RULES, VARIANTS, Benchmark, BenchmarkRules, Table
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.layouts import figure_share
 from planner_eval.benchmarks.report import Report, Run, SampleScore
-from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules
 from planner_eval.benchmarks.runs import read_stored_benchmark
 from planner_eval.benchmarks.score import Scored, figure_value, is_same_value
 from planner_eval.benchmarks.score_benchmark import score_benchmark

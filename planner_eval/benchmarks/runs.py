@@ -28,10 +28,9 @@ from planner_eval.benchmarks.answers import (
     unequal_counts_error,
     unknown_ids_error,
 )
-from planner_eval.benchmarks.benchmark import Benchmark, benchmark
+from planner_eval.benchmarks.benchmark import Benchmark, BenchmarkRules, benchmark
 from planner_eval.benchmarks.datasets.published import DATASET_PREFIX, Sample
 from planner_eval.benchmarks.report import Report
-from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score import (
     Scored,
     answered_ids,

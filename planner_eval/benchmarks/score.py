@@ -26,10 +26,9 @@ from planner_eval.benchmarks.answers import (
     match_answers,
     read_answers,
 )
-from planner_eval.benchmarks.benchmark import Benchmark, benchmark
+from planner_eval.benchmarks.benchmark import DEFAULT_RULES, Benchmark, BenchmarkRules, benchmark
 from planner_eval.benchmarks.datasets.published import Sample, datasets_of
 from planner_eval.benchmarks.report import Figure, Report, SampleScore, report_data, row_texts
-from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:

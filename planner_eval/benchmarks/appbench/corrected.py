@@ -30,8 +30,7 @@ from planner_eval.benchmarks.appbench.reading import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.paired import Match, count_shared, match_calls
-from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures, sum_columns
+from planner_eval.benchmarks.report import Figure, SampleResults, Scorer, ratio, shared_figures, sum_columns
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, contains_kind
 
 # ----------------------------------------------------------------------

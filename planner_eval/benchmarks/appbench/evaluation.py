@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from planner_eval.benchmarks.report import Figure, failed_figures
-from planner_eval.benchmarks.scoring import sum_columns
+from planner_eval.benchmarks.report import Figure, failed_figures, sum_columns
 
 # ----------------------------------------------------------------------
 # How the published AppBench code reads an answer: lines, apps, calls, arguments.

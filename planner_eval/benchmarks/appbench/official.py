@@ -18,8 +18,14 @@ from planner_eval.benchmarks.appbench.evaluation import (
     split_answer,
 )
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, failed_figures
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures, sum_columns
+from planner_eval.benchmarks.report import (
+    Figure,
+    SampleResults,
+    Scorer,
+    failed_figures,
+    shared_figures,
+    sum_columns,
+)
 
 # ----------------------------------------------------------------------
 # The error analysis of the published AppBench code (its ``analysis`` module, the paper's Table 4).

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.benchmarks.benchmark import Explanation
 from planner_eval.benchmarks.bfcl.call_check import Check, Verdict, check_call
+from planner_eval.benchmarks.bfcl.corrected import fit_call
 from planner_eval.benchmarks.bfcl.data import CATEGORIES
 from planner_eval.benchmarks.bfcl.gold import turn_calls
-from planner_eval.benchmarks.bfcl.meaning import fit_call
 from planner_eval.benchmarks.bfcl.official import (
     Settings,
     judge_answers,

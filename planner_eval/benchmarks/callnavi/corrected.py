@@ -52,8 +52,7 @@ from planner_eval.benchmarks.callnavi.reading import (
     read_yaml,
 )
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import Figure, SampleResults, Scorer, ratio, shared_figures
 from planner_eval.plan.model import Value
 
 if TYPE_CHECKING:

@@ -25,8 +25,16 @@ from planner_eval.benchmarks.callnavi.reading import (
     wash_yaml,
 )
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import (
+    Figure,
+    Records,
+    Report,
+    SampleResults,
+    SampleScore,
+    Scorer,
+    ratio,
+    shared_figures,
+)
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge

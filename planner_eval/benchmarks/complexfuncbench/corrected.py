@@ -46,8 +46,7 @@ from planner_eval.benchmarks.complexfuncbench.turn import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import Judge
-from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures, sum_columns
+from planner_eval.benchmarks.report import Figure, SampleResults, Scorer, ratio, shared_figures, sum_columns
 from planner_eval.benchmarks.turns import turn_figures
 from planner_eval.comparison.turns import TurnComparison
 

@@ -35,8 +35,7 @@ from planner_eval.benchmarks.complexfuncbench.turn import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import Judge
-from planner_eval.benchmarks.report import Figure
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import Figure, SampleResults, Scorer, shared_figures
 
 # ----------------------------------------------------------------------
 # A recorded conversation as text becomes the turns that a model took in it.

@@ -39,8 +39,7 @@ from planner_eval.benchmarks.functionchat.official import (
 )
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.judging import Judge, ask
-from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import Figure, SampleResults, Scorer, ratio, shared_figures
 from planner_eval.benchmarks.turns import dialog_figures
 from planner_eval.plan.model import Call
 

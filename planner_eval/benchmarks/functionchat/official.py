@@ -21,8 +21,7 @@ from planner_eval.base.json_text import fast_json_loads
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, acceptable_text, model_request, verdict_request
 from planner_eval.benchmarks.functionchat.matching import FAILED_TEXT, SKIPPED, ExactMatch, match_call
-from planner_eval.benchmarks.report import Figure, Records, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import Figure, Records, SampleResults, Scorer, ratio, shared_figures
 from planner_eval.benchmarks.turns import dialog_figures
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from planner_eval.benchmarks.nestful.official import (
 )
 from planner_eval.benchmarks.nestful.reading import Reading, read_gold, read_prediction, usual_layout
 from planner_eval.benchmarks.paired import argument_keys, count_shared, matches_of, pair_calls
-from planner_eval.benchmarks.report import Figure, Run, f1, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import Figure, Run, SampleResults, Scorer, f1, ratio, shared_figures
 from planner_eval.comparison.matching.likeness import Tool, find_respellings, is_similar_name
 from planner_eval.execution.answers import answers_match, is_rounded
 from planner_eval.plan.canonical import compare

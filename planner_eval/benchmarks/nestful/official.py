@@ -19,8 +19,7 @@ from planner_eval.benchmarks.nestful.official_metrics import (
     predicted_text,
 )
 from planner_eval.benchmarks.nestful.reading import is_older_layout
-from planner_eval.benchmarks.report import Figure, Run, failed_figures, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer
+from planner_eval.benchmarks.report import Figure, Run, SampleResults, Scorer, failed_figures, ratio
 
 if TYPE_CHECKING:
     from planner_eval.execution.nestful import NestfulRunner
