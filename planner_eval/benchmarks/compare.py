@@ -70,13 +70,12 @@ def collect_samples(
                 by_label[label] = by_sample
     runs = []
     for system, file, by_label in zip(systems, files, shares, strict=True):
-        samples_by_id = samples or {sample.id: sample for sample, _ in system.matched.records}
-        keys = (
-            {}
-            if cluster is None
-            else {name: key_of(sample, cluster) for name, sample in samples_by_id.items()}
-        )
-        runs.append(tuple(_rows(system, file, by_label, cluster, keys)))
+        keys: dict[str, dict[str, str]] = {}
+        if cluster is not None:
+            samples_by_id = samples or {sample.id: sample for sample, _ in system.matched.records}
+            clusters = ((name, key_of(sample, cluster)) for name, sample in samples_by_id.items())
+            keys = {name: {cluster: key} for name, key in clusters if key is not None}
+        runs.append(tuple(_rows(system, file, by_label, keys)))
     solved = [_figure_label(variant, SOLVED, variants) for variant in reversed(variants)]
     return runs, tuple(dict.fromkeys([*solved, *shares[0]]))
 
@@ -150,8 +149,7 @@ def _rows(
     scored: Scored,
     file: str,
     shares: Mapping[str, Mapping[str, Share | None]],
-    cluster: str | None,
-    clusters: Mapping[str, str | None],
+    clusters: Mapping[str, Mapping[str, str]],
 ) -> Iterator[rows.ScoredRow]:
     answers: dict[str, list[SampleScore]] = {}
     for row in [*scored.reports.values()][-1].rows:
@@ -167,8 +165,7 @@ def _rows(
             state, reason = "absent", "there is no answer"
         elif name in unreadable:
             state, reason, tallies = "gold_unreadable", scores[0].error or "", {}
-        key = clusters.get(name)
-        keys = {} if cluster is None or key is None else {cluster: key}
+        keys = clusters.get(name, {})
         repaired = state in ("same", "different") and any(mended for _, mended in readings[name])
         yield rows.ScoredRow(name, state, tallies, reason=reason, keys=keys, file=file, repaired=repaired)
     for name in scored.matched.unknown:

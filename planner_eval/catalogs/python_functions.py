@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import typing_extensions
 
@@ -245,18 +245,11 @@ def _tool_of_node(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collect
     )
 
 
-class Docstring(NamedTuple):
-    """What a docstring says: its summary, and the words on each argument."""
-
-    summary: str
-    arguments: dict[str, str]
-
-
-def parse_docstring(text: str) -> Docstring:
-    """What a docstring in Google, NumPy or reST style says.
+def parse_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """What a docstring in Google, NumPy or reST style says: its summary, and the words on each argument.
 
     >>> parse_docstring(chr(10).join(["Find a room.", "", "Args:", "    city (str): Where to look."]))
-    Docstring(summary='Find a room.', arguments={'city': 'Where to look.'})
+    ('Find a room.', {'city': 'Where to look.'})
     """
     summary = " ".join(line.strip() for line in text.split("\n\n", 1)[0].splitlines())
     arguments = {
@@ -267,7 +260,7 @@ def parse_docstring(text: str) -> Docstring:
     )
     for name, words in _entries(section[1]) if section else ():
         arguments.setdefault(name, words)
-    return Docstring(summary, arguments)
+    return summary, arguments
 
 
 def _entries(section: str) -> Iterator[tuple[str, str]]:

@@ -320,9 +320,7 @@ def _explain_turns(
             title += ", not checked" if later is None else ", wrong on its own" if is_wrong else ""
         requests = [f"{message.get('content')}" for message in messages]
         expected = None if gold is None else [_cut(str(call)) for call in gold[:_MAX_STEPS]]
-        views.append(
-            {**_turn_data(title, steps, mark), "asked": requests, "accepted": expected, "notes": notes}
-        )
+        views.append(_turn_data(title, steps, mark, asked=requests, accepted=expected, notes=notes))
     refused = [
         f"not run: it is not a call with plain values: {text}" for text in verdict.details.get("refused", ())
     ]
@@ -365,8 +363,10 @@ def _held_back(question: Mapping[str, Any], position: int) -> list[str]:
     return [f"from here on offer: {', '.join(map(str, names))}"] if names else []
 
 
-def _turn_data(title: str, steps: Sequence[Sequence[str]], mark: str = UNMARKED) -> dict[str, Any]:
-    return {"title": title, "mark": mark, "steps": steps, "asked": [], "accepted": None, "notes": []}
+def _turn_data(
+    title: str, steps: Sequence[Sequence[str]], mark: str = UNMARKED, **more: Any
+) -> dict[str, Any]:
+    return {"title": title, "mark": mark, "steps": steps, "asked": [], "accepted": None, "notes": []} | more
 
 
 def _steps(answer: WrittenAnswer, turn: Any, most: int = _MAX_VALUE) -> list[list[str]]:

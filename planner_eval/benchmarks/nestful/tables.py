@@ -166,26 +166,27 @@ def _structure_rows(plans: Sequence[Plan]) -> dict[str, Mapping[Any, float]]:
         for ins, outs in zip(needed, used, strict=True)
         for before, after in zip(ins, outs, strict=True)
     )
-    return {
-        "Samples": {"": n},
-        "Tools": {"": len({call.name for plan in plans for call in plan.calls})},
-        "Samples that repeat a tool": {
-            "": sum(len({call.name for call in plan.calls}) < len(plan) for plan in plans)
-        },
-        "Calls": {"": calls},
-        "Avg. calls": {"": calls / (n or 1)},
-        "Avg. depth": {"": sum(depths) / (n or 1)},
+    rows: dict[str, float | Counter[Any]] = {
+        "Samples": n,
+        "Tools": len({call.name for plan in plans for call in plan.calls}),
+        "Samples that repeat a tool": sum(
+            len({call.name for call in plan.calls}) < len(plan) for plan in plans
+        ),
+        "Calls": calls,
+        "Avg. calls": calls / (n or 1),
+        "Avg. depth": sum(depths) / (n or 1),
         "Samples of depth {}": Counter(depths),
-        "References": {"": sum(len(plan.edges) for plan in plans)},
-        "Data dependencies": {"": dependencies},
-        "Avg. data dependencies": {"": dependencies / (n or 1)},
+        "References": sum(len(plan.edges) for plan in plans),
+        "Data dependencies": dependencies,
+        "Avg. data dependencies": dependencies / (n or 1),
         "Calls that use {} others": Counter(len(links) for plan in needed for links in plan),
         "Calls used by {} others": Counter(len(links) for plan in used for links in plan),
-        "Chains A→B→C": {"": sum(chains)},
-        "Avg. components": {"": component_count / (n or 1)},
-        "Avg. calls of a component": {"": calls / (component_count or 1)},
+        "Chains A→B→C": sum(chains),
+        "Avg. components": component_count / (n or 1),
+        "Avg. calls of a component": calls / (component_count or 1),
         "Pattern {}": sum((Counter(nesting_patterns(plan)) for plan in plans), Counter()),
     }
+    return {row: value if isinstance(value, Counter) else {"": value} for row, value in rows.items()}
 
 
 # ----------------------------------------------------------------------
