@@ -149,8 +149,6 @@ def count_equal_calls(pred: Plan, gold: Plan) -> int | None:
     >>> count_equal_calls(pred, gold), count_equal_calls(gold, gold)
     (1, None)
     """
-    if pred is gold:
-        return None
     if not pred.answer and not gold.answer:
         comparison = compare(pred, gold, ordered=False)
         if comparison.same:
@@ -416,16 +414,15 @@ def judge_answer(
 ) -> CorrectedOutcome:
     """What became of one answer: the matter of figures and of figure 6."""
     try:
-        gold_reading = read_gold(sample.gold)
+        gold = read_gold(sample.gold)
     except ParseError as problem:
         return CorrectedOutcome(None, f"gold: {problem.code}")
-    gold = gold_reading.plan
-    reading = read_prediction(text, model, sample.tools, gold_reading)
+    reading = read_prediction(text, model, sample.tools)
     absent = absent_functions(run, sample.gold)
     won, winnable = False, not absent
     if run is not None and not absent:
         won = is_winning(reading.plan, sample, run, gold)
-        winnable = won or (reading.plan is not gold and is_winning(gold, sample, run, gold))
+        winnable = won or is_winning(gold, sample, run, gold)
     counts = count(reading, gold, won=won, runnable=not absent, winnable=winnable)
     return CorrectedOutcome(counts, reading.error, tuple(absent), run is not None)
 

@@ -127,7 +127,7 @@ def figure6(judged: Iterable[tuple[Sample, CorrectedOutcome]]) -> list[WinShare]
     wins: dict[tuple[str, Any], list[int]] = defaultdict(list)
     for sample, outcome in judged:
         if outcome.counts is not None and outcome.counts.runnable:
-            gold = read_gold(sample.gold).plan
+            gold = read_gold(sample.gold)
             for panel, (_, _, keys_of) in _PANELS.items():
                 for key in keys_of(gold):
                     wins[panel, key].append(outcome.counts.won)
@@ -297,7 +297,7 @@ def challenges(answers: Iterable[tuple[Sample, str, CorrectedOutcome]], *, model
 
 def _answer_challenges(sample: Sample, text: str, model: str) -> Counter[str]:
     """The challenges that one answer shows, each with how often."""
-    gold, reading = read_gold(sample.gold).plan, read_prediction(text, model, sample.tools)
+    gold, reading = read_gold(sample.gold), read_prediction(text, model, sample.tools)
     if reading.error is not None:
         return Counter({UNREAD: 1})
     try:
