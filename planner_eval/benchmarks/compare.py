@@ -124,12 +124,11 @@ def shares_of(report: Report, name: str, plain: bool) -> dict[str, Share | None]
 def _is_sum_of_samples(report: Report, name: str, shares: Mapping[str, Share | None]) -> bool:
     """Whether the samples' figures sum up to the benchmark's own figure of that name."""
     own_value = next((figure.value for figure in report.figures if figure.name == name), None)
-    present = [share for share in shares.values() if share is not None]
-    numerator, denominator = sum(share.part for share in present), sum(share.whole for share in present)
+    value = sum(filter(None, shares.values()), Share(0, 0)).value
     return (
         isinstance(own_value, (int, float))
-        and bool(denominator)
-        and math.isclose(own_value, numerator / denominator, abs_tol=1e-12)
+        and value is not None
+        and math.isclose(own_value, value, abs_tol=1e-12)
     )
 
 

@@ -272,12 +272,12 @@ def point(shares: Iterable[Share | None]) -> Point:
     (50.0, 2, 1)
     """
     present = [share for share in shares if share is not None]
-    numerator, denominator = sum(share.part for share in present), sum(share.whole for share in present)
-    if not denominator:
+    total = sum(present, Share(0, 0))
+    if not total.whole:
         return Point(None, n=len(present))
     span = intervals({"": Column(present)})[""]
     low, high = (None, None) if span is None else (100 * span.low, 100 * span.high)
-    return Point(100 * numerator / denominator, low, high, len(present))
+    return Point(100 * total.part / total.whole, low, high, len(present))
 
 
 def point_of(figure: Figure | None) -> Point:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-from planner_eval.base.errors import CatalogError
+from planner_eval.base.errors import CatalogError, is_number
 from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Tool, Type
 
 # ----------------------------------------------------------------------
@@ -399,7 +399,7 @@ def _variants(schema: Schema) -> list[Any]:
 
 def _count(schema: Schema, key: str) -> int | None:
     number = schema.get(key)
-    if number is not None and (isinstance(number, bool) or not isinstance(number, (int, float))):
+    if number is not None and not is_number(number):
         raise CatalogError(f"{key} must be a number, found {number!r:.60}")
     return None if number is None else int(number)
 
@@ -417,7 +417,7 @@ def _limit(schema: Schema, end: str) -> tuple[float | None, bool]:
     """The minimum or maximum, and whether it is itself excluded."""
     strict = schema.get(f"exclusive{end.capitalize()}")
     limit = schema.get(end) if strict is None else strict
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
+    if limit is not None and not is_number(limit):
         raise CatalogError(f"{end} must be a number, found {limit!r:.60}")
     return limit, strict is not None
 
