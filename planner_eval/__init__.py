@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from planner_eval.base.errors import ParseError, PlanevalError
     from planner_eval.benchmarks.agree import agree
+    from planner_eval.benchmarks.benchmark import BenchmarkRules
     from planner_eval.benchmarks.compare import compare_benchmark
     from planner_eval.benchmarks.datasets.fetch import fetch_dataset
     from planner_eval.benchmarks.datasets.published import list_datasets, read_dataset, verify_dataset
     from planner_eval.benchmarks.datasets.sources import open_sources
-    from planner_eval.benchmarks.rules import BenchmarkRules
     from planner_eval.benchmarks.score_benchmark import score_benchmark
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.catalogs.check import check
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 _WHERE = {
-    "BenchmarkRules": "benchmarks.rules",
+    "BenchmarkRules": "benchmarks.benchmark",
     "Call": "plan.model",
     "Catalog": "catalogs.catalog",
     "Diff": "comparison.diff",

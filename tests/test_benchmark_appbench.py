@@ -13,7 +13,7 @@ from planner_eval.benchmarks import appbench
 from planner_eval.benchmarks.appbench.corrected import judge_answer
 from planner_eval.benchmarks.appbench.data import read_appbench
 from planner_eval.benchmarks.appbench.evaluation import (
-    compared_prediction,
+    compared_plan,
     read_analysed_call,
     read_scored_call,
     split_answer,
@@ -233,7 +233,7 @@ def test_what_the_first_step_leaves_out_keeps_its_place_and_is_no_app() -> None:
     text = decided_text(parts)
     assert text == ": [x = f()]\nShops: [y = g(#a='18:30')]"
     for each in (text, decided_text(parts | {matched: [None, "", "Shops"]})):
-        seen = compared_prediction(*split_answer(each))
+        seen = compared_plan(*split_answer(each))
         assert (list(seen.apps), list(seen.apis)) == (["Shops"], ["f", "g"])  # as the published scorer counts
     with pytest.raises(ParseError, match="decided_api holds 5, expected a list of texts"):
         decided_text(parts | {"decided_api": 5})

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.errors import DatasetError, JudgeError, ParseError
+from planner_eval.base.json_text import object_items
 from planner_eval.base.text import edit_distance
+from planner_eval.benchmarks.benchmark import BenchmarkRules
 from planner_eval.benchmarks.callnavi import score_corrected, score_official
 from planner_eval.benchmarks.callnavi.corrected import scorer
 from planner_eval.benchmarks.callnavi.data import read_callnavi
@@ -36,7 +38,6 @@ from planner_eval.benchmarks.callnavi.tables import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
-from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score import score_file
 from planner_eval.models.cache import Cache
 from planner_eval.reading.dialects.read import parse
@@ -247,8 +248,9 @@ def test_true_is_not_one_and_no_parameters_may_be_written_in_several_ways() -> N
 def test_valid_is_what_the_text_is_as_written(text: str, valid: bool) -> None:
     answer = read_answer(text)
     assert answer.valid is valid
-    assert answer.plan is not None
-    assert [(call.name, len(call.arguments) in (1, 3)) for call in answer.plan.calls] == [("pay", True)]
+    assert answer.calls is not None
+    calls = zip(*answer.calls, strict=True)
+    assert [(name, len(object_items(arguments)) in (1, 3)) for name, arguments in calls] == [("pay", True)]
 
 
 def test_values_that_are_no_objects_are_not_valid() -> None:

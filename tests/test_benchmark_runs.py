@@ -8,7 +8,7 @@ import pytest
 
 from planner_eval.benchmarks.answer_rows import NO_RESULT, AnswerSums, ResultStore
 from planner_eval.benchmarks.benchmark import VARIANTS, benchmark
-from planner_eval.benchmarks.scoring import make_row
+from planner_eval.benchmarks.report import make_row
 from tests.conftest import ROOT, tables
 from tests.test_cli import planeval
 
@@ -104,7 +104,7 @@ def test_a_sample_at_which_the_program_fails_is_said_and_in_no_figure() -> None:
     sums, sample = AnswerSums(scorers), next(iter(bench.read(SAMPLES / "appbench")))
     for name, each in sums.seen.items():
         each.add(scorers[name].judge(sample, str(bench.gold_text(sample))))
-        each.lose()
+        each.codes.append(NO_RESULT)
     again = AnswerSums(scorers, json.loads(json.dumps(sums.data())))
     again.extend(AnswerSums(scorers, sums.data()))
     official = again.seen["official"]

@@ -17,12 +17,11 @@ import pytest
 
 from planner_eval.base.errors import InputError, JudgeError
 from planner_eval.benchmarks import judging
-from planner_eval.benchmarks.benchmark import BENCHMARKS
+from planner_eval.benchmarks.benchmark import BENCHMARKS, BenchmarkRules
 from planner_eval.benchmarks.callnavi import data as callnavi
 from planner_eval.benchmarks.complexfuncbench import turn as complexfuncbench
 from planner_eval.benchmarks.functionchat import data as functionchat
 from planner_eval.benchmarks.judging import JudgeReply, JudgeRequest, ScriptedJudge, Usage
-from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.models.cache import Cache
 from planner_eval.models.judges import EndpointJudge, judge_client, open_judge

@@ -16,9 +16,8 @@ from typing import Any
 from planner_eval.benchmarks.answers import Answer, answers_of
 from planner_eval.benchmarks.benchmark import Benchmark, benchmark
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import SampleScore
+from planner_eval.benchmarks.report import Outcome, SampleScore, Scorer, Stream, make_row
 from planner_eval.benchmarks.score import guess_notation
-from planner_eval.benchmarks.scoring import Outcome, Scorer, Stream, make_row
 from planner_eval.reading.files.record import Record, is_lazy
 from planner_eval.results.runs.model import LazyPairs, Pair
 
@@ -55,18 +54,16 @@ class AnswerPairs(LazyPairs):
         count = len(self.samples)
         positions = self.places[self.first : self.end]
         unmatched = self.rest[max(0, self.first - count) : max(0, self.end - count)]
-        records = self._read([*(p for p in positions if p >= 0), *unmatched])
+        answering = [*(p for p in positions if p >= 0), *unmatched]
+        records = iter(
+            self.records.of(answering) if is_lazy(self.records) else map(self.records.__getitem__, answering)
+        )
         for number, position in enumerate(positions, self.first):
             sample = self.samples[number]
             yield next(records) if position >= 0 else None, Record("", number, sample.id, sample)
         for position in unmatched:
             record = next(records)
             yield record, Record("", -1, record.id, None) if position in self.repeated else None
-
-    def _read(self, positions: list[int]) -> Iterator[Record]:
-        if is_lazy(self.records):
-            return iter(self.records.of(positions))
-        return (self.records[position] for position in positions)
 
 
 class ResultStore:
@@ -97,10 +94,6 @@ class ResultStore:
         if code not in self._rows:
             self._rows[code] = make_row("", outcome)
         return code
-
-    def lose(self) -> None:
-        """Pass over an answer of which nothing can be said."""
-        self.codes.append(NO_RESULT)
 
     def _number(self, text: str) -> int:
         number = self.numbers.setdefault(text, len(self.texts))
@@ -138,11 +131,19 @@ class ResultStore:
     def row_text(self, code: int) -> str:
         """What the row of what has a number says beside its id, as JSON."""
         if code not in self._row_texts:
-            self._row_texts[code] = _row_message(self.row(code))
+            row = self.row(code)
+            figures = {
+                figure.name: {"value": figure.value}
+                | (
+                    {}
+                    if figure.denominator is None
+                    else {"numerator": figure.numerator, "denominator": figure.denominator}
+                )
+                | ({"error": figure.error} if figure.error else {})
+                for figure in row.figures
+            }
+            self._row_texts[code] = json.dumps({"ok": row.ok, "error": row.error, "figures": figures})
         return self._row_texts[code]
-
-
-_LISTED_OUTCOMES = ("unknown", "repeated", "broken")
 
 
 class AnswerSums:
@@ -161,7 +162,8 @@ class AnswerSums:
         self.records: int = stored.get("records", 0)
         self.missing: list[str] = list(stored.get("missing", ()))
         self.lost: list[str] = list(stored.get("lost", ()))
-        self.lists = {what: list(map(tuple, stored.get(what, ()))) for what in _LISTED_OUTCOMES}
+        listed = ("unknown", "repeated", "broken")
+        self.lists = {what: list(map(tuple, stored.get(what, ()))) for what in listed}
         self.looks: Counter[str] = Counter(stored.get("looks"))
 
     def extend(self, other: AnswerSums) -> None:
@@ -259,7 +261,11 @@ class AnswersJob:
                 if pred and answer.error
             ]
             if sample_record is None or sample_record.position < 0:
-                yield _unmatched_row(pred, answers, fold, "unknown" if sample_record is None else "repeated")
+                assert pred is not None
+                state = "unknown" if sample_record is None else "repeated"
+                if pred.id is not None:
+                    fold.lists[state] += [(pred.position, pred.id)] * len(answers)
+                yield json.dumps({"id": pred.id, "state": state, "line": pred.line})
                 continue
             if pred is not None and pred.id is not None:
                 fold.lists["repeated"] += [(pred.position, pred.id)] * (len(answers) - 1)
@@ -276,7 +282,7 @@ class AnswersJob:
         if sample is None:
             fold.lost.append(sample_record.id or "")
             for seen in fold.seen.values():
-                seen.lose()
+                seen.codes.append(NO_RESULT)
             return f'{head}"lost", "error": {json.dumps(str(sample_record.error))}}}'
         text = self.bench.nothing if answer is None or answer.text is None else answer.text
         fragments, solved = [], False
@@ -289,29 +295,6 @@ class AnswersJob:
         if not solved and (look := guess_notation(self.bench, text)) is not None:
             fold.looks[look] += 1
         return f'{head}"{state}"{"".join(fragments)}}}'
-
-
-def _unmatched_row(pred: Record | None, answers: list[Answer], fold: AnswerSums, state: str) -> str:
-    """The row of an answer that does not count."""
-    assert pred is not None
-    if pred.id is not None:
-        fold.lists[state] += [(pred.position, pred.id)] * len(answers)
-    return json.dumps({"id": pred.id, "state": state, "line": pred.line})
-
-
-def _row_message(row: SampleScore) -> str:
-    """What a row says beside its id."""
-    figures = {
-        figure.name: {"value": figure.value}
-        | (
-            {}
-            if figure.denominator is None
-            else {"numerator": figure.numerator, "denominator": figure.denominator}
-        )
-        | ({"error": figure.error} if figure.error else {})
-        for figure in row.figures
-    }
-    return json.dumps({"ok": row.ok, "error": row.error, "figures": figures})
 
 
 # ---------------------------------------------------------------- read when they are asked for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,8 +18,9 @@ from planner_eval.benchmarks.datasets.published import (
     read,
     read_available,
 )
-from planner_eval.benchmarks.messages import message_text
 from planner_eval.benchmarks.report import Report, SampleScore
+from planner_eval.reading.dialects.conversations.messages import call_items, part_texts
+from planner_eval.reading.dialects.conversations.turns import read_conversation
 from planner_eval.reading.files.fields import value_at
 from planner_eval.reading.files.files import PlanFile, read_path
 from planner_eval.reading.files.pairing import format_repeated_ids
@@ -153,14 +154,10 @@ def read_answer_file(
     file = read_path(
         path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
     )
-    return file if benchmark.answer_texts is None else _as_written(file, benchmark)
-
-
-def _as_written(file: PlanFile, benchmark: Benchmark) -> PlanFile:
-    """The file with its answers as it holds them: a plan has of turns but the calls, of a failure nothing."""
+    if benchmark.answer_texts is None:
+        return file
     read = [_read_written(record, file.content, benchmark) for record in file.records]
     answered = [(content, record.fields.get("mode")) for record, content in read if content is not None]
-    assert benchmark.answer_texts is not None
     texts = iter(benchmark.answer_texts([content for content, _ in answered], [mode for _, mode in answered]))
     return file._replace(
         records=tuple(
@@ -225,6 +222,35 @@ def _answer_text(content: Any, benchmark: Benchmark, fields: Mapping[str, Any]) 
     if not isinstance(content, str) and not benchmark.reads_messages:
         content = message_text(content)
     return content if isinstance(content, str) else benchmark.answer_text(content)
+
+
+def message_text(content: Any) -> Any:
+    """The words of a message, or of an API's answer, that calls nothing; anything else as it is.
+
+    Args:
+        content: An answer as data.
+
+    Raises:
+        AnswerError: the API refused or failed, or nobody answered.
+
+    >>> message_text({"role": "assistant", "content": "f(a=1)"}), message_text([{"name": "f"}])
+    ('f(a=1)', [{'name': 'f'}])
+    """
+    texts = part_texts(content) if isinstance(content, list) else None
+    if texts is not None:
+        return "\n".join(texts)
+    try:
+        talk = read_conversation(content) if isinstance(content, (list, dict)) else None
+        if talk is None or len(talk.turns) != 1 or list(call_items(talk.turns[0].items)):
+            return content
+    except AnswerError:
+        raise
+    except ParseError:
+        return content
+    (turn,) = talk.turns
+    if turn.state is not None and turn.state.code != "answer.cut":
+        raise turn.state.error()
+    return turn.words
 
 
 def match_answers(
@@ -349,12 +375,19 @@ def gold_samples(
     Raises:
         InputError: nothing is there, it cannot be read, or it is another benchmark's gold.
     """
-    path = Path(source)
+    path, name = Path(source), source.removeprefix(DATASET_PREFIX)
+    read_asked = benchmark.read_asked if answered else None
     try:
-        if not source.startswith(DATASET_PREFIX) and path.exists():
-            samples = list(benchmark.read_file(path) if path.is_file() else _read(benchmark, path, answered))
+        if name == source and path.is_file():
+            samples = list(benchmark.read_file(path))
+        elif name == source and path.exists():
+            samples = list(read_asked(path, answered) if read_asked else benchmark.read(path))
         else:
-            samples = _read_cached(benchmark, source.removeprefix(DATASET_PREFIX), cache, answered)
+            read_sets, _ = read_available(
+                _cached_sets(benchmark, name, cache),
+                lambda dataset, folder: read_asked(folder, answered) if read_asked else read(dataset, folder),
+            )
+            samples = [sample for _, members in read_sets for sample in members]
     except DatasetError:
         likely = _guess_benchmark(path) if path.is_file() else None
         if likely and likely != benchmark.name:
@@ -362,13 +395,6 @@ def gold_samples(
         raise
     _refuse_other_gold(benchmark, source, samples)
     return samples
-
-
-def _read(benchmark: Benchmark, folder: Path, answered: Collection[str]) -> Iterator[Sample]:
-    """The samples of a folder; where the benchmark says so, those alone that these ids bring."""
-    if benchmark.read_asked is not None and answered:
-        return benchmark.read_asked(folder, answered)
-    return benchmark.read(folder)
 
 
 def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None) -> list[Path]:
@@ -386,9 +412,12 @@ def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None) -> lis
     return [dataset_folder(dataset, cache=cache) for dataset in sets]
 
 
-def _read_cached(
-    benchmark: Benchmark, name: str, cache: str | None, answered: Collection[str]
-) -> list[Sample]:
+def _cached_sets(benchmark: Benchmark, name: str, cache: str | None) -> list[tuple[Dataset, Path]]:
+    """A benchmark's data sets of a name, each with its folder of the cache.
+
+    Raises:
+        InputError: there is none of this name, or none of this benchmark's.
+    """
     datasets = datasets_of(name)
     if not datasets:
         raise InputError(f"{name}: there is no such file, folder or data set")
@@ -397,13 +426,7 @@ def _read_cached(
         raise InputError(
             f"{name} is a data set of {datasets[0].benchmark or 'no benchmark'}, not of {benchmark.name}"
         )
-
-    def read_set(dataset: Dataset, folder: Path) -> Iterator[Sample]:
-        some = benchmark.read_asked is not None and bool(answered)
-        return _read(benchmark, folder, answered) if some else read(dataset, folder)
-
-    read_sets, _ = read_available(sets, read_set)
-    return [sample for _, samples in read_sets for sample in samples]
+    return sets
 
 
 def _refuse_other_gold(benchmark: Benchmark, source: str, samples: Sequence[Sample]) -> None:

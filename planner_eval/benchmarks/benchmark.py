@@ -14,20 +14,30 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from planner_eval.base.errors import NAME, InputError, expect
+from planner_eval.base.errors import (
+    FUNCTION,
+    MAPPING,
+    NAME,
+    PATH,
+    InputError,
+    expect,
+    expect_or_none,
+    instance_of,
+)
+from planner_eval.base.errors import NAMES as LIST_OF_NAMES
 from planner_eval.base.resources import deferred, load
 from planner_eval.base.text import closest_name
 
 if TYPE_CHECKING:
+    import os
     from contextlib import AbstractContextManager
 
     from planner_eval.benchmarks.asking import Asking
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.judging import Judge, PromptFile
     from planner_eval.benchmarks.layouts import ChartSpec
-    from planner_eval.benchmarks.report import Cell, Records, Report, Run
+    from planner_eval.benchmarks.report import Cell, Records, Report, Run, Scorer
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.benchmarks.scoring import Scorer
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.plan.model import Plan
     from planner_eval.reading.files.files import PlanFile
@@ -388,3 +398,54 @@ def benchmark(name: str) -> Benchmark:
     close = closest_name(name.lower().replace("-", ""), BENCHMARKS)
     hint = f"did you mean {close}?" if close else f"expected one of {', '.join(BENCHMARKS)}"
     raise InputError(f"there is no benchmark {name!r}; {hint}")
+
+
+# ----------------------------------------------------------------------
+# How a benchmark judges answers: what the public functions of benchmarks take as ``rules``.
+class BenchmarkRules(NamedTuple):
+    """How a published benchmark judges answers.
+
+    Args:
+        variants: ``"official"``, as its code computes, ``"corrected"``, as its paper means, or both; of
+            several the last counts where there is room for one.
+        judge: Decides what rules cannot, where the benchmark knows a judge.
+        prompts: The folder of the prompts that the judge is asked with; when left out the published ones
+            where they lie beside the data, else our own.
+        run: Runs answers, where the benchmark does: a :class:`planner_eval.execution.NestfulRunner`.
+        settings: The benchmark's own options, e.g. ``{"task": "routing"}``.
+
+    >>> import planner_eval as pe
+    >>> rules = pe.BenchmarkRules(["corrected"], settings={"task": "routing"})
+    >>> answers, gold = "data/samples/answers/callnavi.jsonl", "data/samples/callnavi"
+    >>> [*pe.score_benchmark(answers, gold, "callnavi", rules=rules).reports]
+    ['corrected']
+    """
+
+    variants: Sequence[str] = VARIANTS
+    judge: Judge | None = None
+    prompts: str | os.PathLike[str] | None = None
+    run: Any = None
+    settings: Mapping[str, str] = {}
+
+
+DEFAULT_RULES = BenchmarkRules()
+"""Both variants, without a judge."""
+
+
+def check_rules(rules: Any) -> BenchmarkRules:
+    """The rules, a single variant as a list of one; what says nothing of how a benchmark judges is refused.
+
+    Raises:
+        InputError: says what is expected.
+    """
+    expect(instance_of(BenchmarkRules, "pe.BenchmarkRules(…)"), rules=rules)
+    expect(LIST_OF_NAMES, variants=rules.variants)
+    variants = (rules.variants,) if isinstance(rules.variants, str) else rules.variants
+    for variant in variants:
+        if variant not in VARIANTS:
+            raise InputError(f"there is no variant {variant!r}; expected {' or '.join(VARIANTS)}")
+    expect_or_none(PATH, prompts=rules.prompts)
+    expect_or_none(FUNCTION, run=rules.run)
+    expect(MAPPING, settings=rules.settings)
+    checked: BenchmarkRules = rules
+    return checked if variants is checked.variants else checked._replace(variants=variants)

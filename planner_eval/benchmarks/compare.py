@@ -7,16 +7,15 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import NAME, InputError, ParseError, expect_or_none
 from planner_eval.benchmarks.answers import AnsweredSample, gold_samples
-from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, Table
+from planner_eval.benchmarks.benchmark import DEFAULT_RULES, VARIANTS, Benchmark, BenchmarkRules, Table
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.layouts import figure_share
 from planner_eval.benchmarks.report import Report, Run, SampleScore
-from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules
 from planner_eval.benchmarks.runs import read_stored_benchmark
 from planner_eval.benchmarks.score import Scored, figure_value, is_same_value
 from planner_eval.benchmarks.score_benchmark import score_benchmark
@@ -43,24 +42,12 @@ _NOTE_FIGURES = ("err", "unread", "mended", "parse_error", "undecided")
 """How names begin of what a row notes beside its figures, of which more is not better."""
 
 
-class SampleRuns(NamedTuple):
-    """The samples of several systems, to be compared.
-
-    Args:
-        runs: A row a sample, of each system.
-        metrics: What the rows count, the main figure first.
-    """
-
-    runs: tuple[tuple[rows.ScoredRow, ...], ...]
-    metrics: tuple[str, ...]
-
-
 def collect_samples(
     systems: Sequence[Scored],
     files: Sequence[str],
     cluster: str | None = None,
     samples: Mapping[str, Sample] | None = None,
-) -> SampleRuns:
+) -> tuple[list[tuple[rows.ScoredRow, ...]], tuple[str, ...]]:
     """The figures of single samples of systems that were scored under one benchmark.
 
     Several answers to one sample are summed up: a sample is one, however often it was answered.
@@ -83,15 +70,14 @@ def collect_samples(
                 by_label[label] = by_sample
     runs = []
     for system, file, by_label in zip(systems, files, shares, strict=True):
-        samples_by_id = samples or {sample.id: sample for sample, _ in system.matched.records}
-        keys = (
-            {}
-            if cluster is None
-            else {name: key_of(sample, cluster) for name, sample in samples_by_id.items()}
-        )
-        runs.append(tuple(_rows(system, file, by_label, cluster, keys)))
+        keys: dict[str, dict[str, str]] = {}
+        if cluster is not None:
+            samples_by_id = samples or {sample.id: sample for sample, _ in system.matched.records}
+            clusters = ((name, key_of(sample, cluster)) for name, sample in samples_by_id.items())
+            keys = {name: {cluster: key} for name, key in clusters if key is not None}
+        runs.append(tuple(_rows(system, file, by_label, keys)))
     solved = [_figure_label(variant, SOLVED, variants) for variant in reversed(variants)]
-    return SampleRuns(tuple(runs), tuple(dict.fromkeys([*solved, *shares[0]])))
+    return runs, tuple(dict.fromkeys([*solved, *shares[0]]))
 
 
 def _figure_label(variant: str, name: str, variants: Sequence[str]) -> str:
@@ -111,16 +97,6 @@ def _share_figures(reports: Sequence[Report]) -> dict[str, bool]:
     return {name: plain[name] for name, fit in fits.items() if fit and not name.startswith(_NOTE_FIGURES)}
 
 
-def _row_share(row: SampleScore, name: str, plain: bool) -> Share | None:
-    """A row's figure; 0 of 1 where the benchmark's code has none because it could not score the answer.
-
-    Without it an answer that cannot be scored would count in no figure, and to leave out the hard ones
-    would pay.
-    """
-    share = next((figure_share(figure) for figure in row.figures if figure.name == name), None)
-    return Share(0, 1) if share is None and plain and row.error else share
-
-
 def shares_of(report: Report, name: str, plain: bool) -> dict[str, Share | None]:
     """A figure of each sample, all answers to it summed up; None of a sample that has none.
 
@@ -135,7 +111,11 @@ def shares_of(report: Report, name: str, plain: bool) -> dict[str, Share | None]
     """
     shares: dict[str, Share | None] = {}
     for row in report.rows:
-        share = Share(int(row.ok), 1) if name == SOLVED else _row_share(row, name, plain)
+        share = next((figure_share(figure) for figure in row.figures if figure.name == name), None)
+        if name == SOLVED:
+            share = Share(int(row.ok), 1)
+        elif share is None and plain and row.error:  # it has no such figure, and is wrong
+            share = Share(0, 1)
         previous = shares.get(row.id)
         shares[row.id] = share if previous is None else previous if share is None else previous + share
     return shares
@@ -144,12 +124,11 @@ def shares_of(report: Report, name: str, plain: bool) -> dict[str, Share | None]
 def _is_sum_of_samples(report: Report, name: str, shares: Mapping[str, Share | None]) -> bool:
     """Whether the samples' figures sum up to the benchmark's own figure of that name."""
     own_value = next((figure.value for figure in report.figures if figure.name == name), None)
-    present = [share for share in shares.values() if share is not None]
-    numerator, denominator = sum(share.part for share in present), sum(share.whole for share in present)
+    value = sum(filter(None, shares.values()), Share(0, 0)).value
     return (
         isinstance(own_value, (int, float))
-        and bool(denominator)
-        and math.isclose(own_value, numerator / denominator, abs_tol=1e-12)
+        and value is not None
+        and math.isclose(own_value, value, abs_tol=1e-12)
     )
 
 
@@ -169,8 +148,7 @@ def _rows(
     scored: Scored,
     file: str,
     shares: Mapping[str, Mapping[str, Share | None]],
-    cluster: str | None,
-    clusters: Mapping[str, str | None],
+    clusters: Mapping[str, Mapping[str, str]],
 ) -> Iterator[rows.ScoredRow]:
     answers: dict[str, list[SampleScore]] = {}
     for row in [*scored.reports.values()][-1].rows:
@@ -181,75 +159,41 @@ def _rows(
         tallies: dict[str, Share | None] = {
             label: share for label, by_sample in shares.items() if (share := by_sample[name]) is not None
         }
-        state, reason = _sample_state(scores, [reading.code for reading in readings[name]])
+        state, reason = _sample_state(scores, [code for code, _ in readings[name]])
         if name in missing:
             state, reason = "absent", "there is no answer"
         elif name in unreadable:
             state, reason, tallies = "gold_unreadable", scores[0].error or "", {}
-        key = clusters.get(name)
-        keys = {} if cluster is None or key is None else {cluster: key}
-        repaired = state in ("same", "different") and any(reading.mended for reading in readings[name])
+        keys = clusters.get(name, {})
+        repaired = state in ("same", "different") and any(mended for _, mended in readings[name])
         yield rows.ScoredRow(name, state, tallies, reason=reason, keys=keys, file=file, repaired=repaired)
     for name in scored.matched.unknown:
         yield rows.ScoredRow(name, "gold_absent", reason="no sample belongs to this answer", file=file)
 
 
-class _Reading(NamedTuple):
-    """How an answer was read.
-
-    Args:
-        code: Why it could not be; None where it could.
-        mended: It could only after small faults were mended.
-    """
-
-    code: str | None
-    mended: bool = False
-
-
-def _readings(scored: Scored) -> dict[str, list[_Reading]]:
-    """How the answers to each sample were read.
+def _readings(scored: Scored) -> dict[str, list[tuple[str | None, bool]]]:
+    """Of each sample's answers, why each cannot be read (None of one that can), and whether it was mended.
 
     The corrected rows say it, also where only official figures are wanted. Of a run that kept these alone the
     answers are not there to be read again: then the published code's own signs have to do.
     """
-    report, read = scored.reports.get("corrected"), _read_corrected
+    report = scored.reports.get("corrected")
     if report is None and scored.matched.records:  # without a judge, who says nothing of it
         report = scored.benchmark.score("corrected", scored.matched.records, **scored.options)
-    elif report is None:
-        report, read = scored.reports["official"], _read_official
-    readings: dict[str, list[_Reading]] = {}
-    for row in report.rows:
-        readings.setdefault(row.id, []).append(read(row))
+    readings: dict[str, list[tuple[str | None, bool]]] = {}
+    for row in (report or scored.reports["official"]).rows:
+        error, values = row.error or "", {figure.name: figure.value for figure in row.figures}
+        if report is not None:
+            code = error if error.startswith("parse.") else None
+        else:
+            unread = error.partition(":")[0] in _PARSE_EXCEPTIONS or values.get("parse_error")
+            code = "parse.syntax" if unread or not values.get("syntax", True) else None
+        readings.setdefault(row.id, []).append((code, bool(values.get("mended"))))
     return readings
-
-
-def _read_corrected(row: SampleScore) -> _Reading:
-    """How an answer was read, by its corrected row.
-
-    >>> _read_corrected(SampleScore("a", False, error="plan.no_call"))
-    _Reading(code=None, mended=False)
-    """
-    mended = any(figure.name == "mended" and bool(figure.value) for figure in row.figures)
-    return _Reading(row.error if (row.error or "").startswith("parse.") else None, mended)
-
-
-def _read_official(row: SampleScore) -> _Reading:
-    """How an answer was read, by its official row.
-
-    >>> from planner_eval.benchmarks.report import Figure
-    >>> _read_official(SampleScore("a", False, (Figure("parse_error", 1),)))
-    _Reading(code='parse.syntax', mended=False)
-    """
-    raised = (row.error or "").partition(":")[0] in _PARSE_EXCEPTIONS
-    signs = any(_PARSE_SIGNS.get(figure.name) == bool(figure.value) for figure in row.figures)
-    return _Reading("parse.syntax" if raised or signs else None)
 
 
 _PARSE_EXCEPTIONS = frozenset({"ZeroDivisionError", "JSONDecodeError", "ValueError"})
 """What published code ends with at an answer in which it reads nothing; a judge fails otherwise."""
-
-_PARSE_SIGNS: Mapping[str, bool] = {"parse_error": True, "syntax": False}
-"""Figures of single answers by which published code says that it cannot read one, and their value then."""
 
 
 def _sample_state(answers: Sequence[SampleScore], codes: Sequence[str | None]) -> tuple[str, str]:
@@ -392,7 +336,7 @@ def _compare_scored(  # noqa: PLR0913 - the options of a public function
 ) -> Comparison:
     """Compare what a benchmark said of each system with what it said of the first."""
     first = results[0]
-    sample_rows = collect_samples(results, files, cluster, samples)
+    runs, metrics = collect_samples(results, files, cluster, samples)
     details = [f"planeval {version}", f"benchmark={first.benchmark.name} ({' and '.join(first.reports)})"]
     details += [f"{key}={value}" for key, value in first.options.items()]
     details += [f"judged with {first.prompts}"] if first.prompts else []
@@ -409,11 +353,9 @@ def _compare_scored(  # noqa: PLR0913 - the options of a public function
             ),
             tried=False,  # no benchmark repairs in a second reading
         )
-        for run, result, file in zip(sample_rows.runs, results, files, strict=True)
+        for run, result, file in zip(runs, results, files, strict=True)
     ]
-    return make_comparison(
-        systems, sample_rows.metrics, names=names, made=provenance, seed=seed, cluster=cluster
-    )
+    return make_comparison(systems, metrics, names=names, made=provenance, seed=seed, cluster=cluster)
 
 
 # ----------------------------------------------------------------------
@@ -437,17 +379,11 @@ def details(scored: Scored, *, run: Run | None = None) -> list[Table]:
     return [table for table in maker(scored, run) if table.rows] if maker else []
 
 
-def records_by_part(scored: Scored) -> dict[str, list[AnsweredSample]]:
-    """The scored records by part of the data."""
+def part_reports(scored: Scored, run: Run | None) -> dict[str, dict[str, Report]]:
+    """The reports of each part of the data, scored by itself, by variant; none where there is one part."""
     groups: dict[str, list[AnsweredSample]] = {}
     for record in scored.matched.records:
         groups.setdefault(record.sample.category, []).append(record)
-    return groups
-
-
-def part_reports(scored: Scored, run: Run | None) -> dict[str, dict[str, Report]]:
-    """The reports of each part of the data, scored by itself, by variant; none where there is one part."""
-    groups = records_by_part(scored)
     if len(groups) < 2:
         return {}
     score = scored.benchmark.score

@@ -120,14 +120,9 @@ def request_key(request: JudgeRequest) -> str:
     >>> request_key(JudgeRequest("t", (("user", "a"),))) == request_key(JudgeRequest("t", (("user", "b"),)))
     False
     """
-    return text_hash(request_json(request))
-
-
-def request_json(request: JudgeRequest) -> str:
-    """The question as one JSON text with sorted keys."""
     data = asdict(request)
     del data["fields"]
-    return json.dumps(data, sort_keys=True, ensure_ascii=False)
+    return text_hash(json.dumps(data, sort_keys=True, ensure_ascii=False))
 
 
 # ----------------------------------------------------------------------
@@ -373,7 +368,7 @@ def find_template(folder: Path, file: PromptFile) -> Template | None:
     Raises:
         InputError: it is no text, or lacks a field.
     """
-    return _read_template(folder, file) if has_templates(folder, {"": file}) else None
+    return _read_template(folder, file) if _find_file(folder, file) else None
 
 
 def _find_file(folder: Path, file: PromptFile) -> Path | None:

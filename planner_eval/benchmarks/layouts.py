@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder, read
@@ -101,7 +101,13 @@ def layouts(benchmark: str) -> dict[str, Layout]:
     if not path.is_file():
         return {}
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {name: _read_layout(name, data) for name, data in tables.items()}
+    read_layouts = {}
+    for name, data in tables.items():
+        shared = {"unit": data["unit"], "digits": data["digits"]}
+        columns = tuple(column for block in data["block"] for column in _read_columns({**shared, **block}))
+        rows, note = tuple(data.get("rows", ())), data.get("note", "")
+        read_layouts[name] = Layout(name, data["title"], columns, rows, note)
+    return read_layouts
 
 
 def layout(name: str, benchmark: str) -> Layout:
@@ -143,12 +149,6 @@ def plain_layout(figures: Iterable[str], key: str | None, values: Sequence[str],
             for name in names
         ]
     return Layout("", "", tuple(columns))
-
-
-def _read_layout(name: str, data: Mapping[str, Any]) -> Layout:
-    shared = {"unit": data["unit"], "digits": data["digits"]}
-    columns = tuple(column for block in data["block"] for column in _read_columns({**shared, **block}))
-    return Layout(name, data["title"], columns, tuple(data.get("rows", ())), data.get("note", ""))
 
 
 def _read_columns(block: Mapping[str, Any]) -> Iterator[LayoutColumn]:
@@ -272,12 +272,12 @@ def point(shares: Iterable[Share | None]) -> Point:
     (50.0, 2, 1)
     """
     present = [share for share in shares if share is not None]
-    numerator, denominator = sum(share.part for share in present), sum(share.whole for share in present)
-    if not denominator:
+    total = sum(present, Share(0, 0))
+    if not total.whole:
         return Point(None, n=len(present))
     span = intervals({"": Column(present)})[""]
     low, high = (None, None) if span is None else (100 * span.low, 100 * span.high)
-    return Point(100 * numerator / denominator, low, high, len(present))
+    return Point(100 * total.part / total.whole, low, high, len(present))
 
 
 def point_of(figure: Figure | None) -> Point:
@@ -290,7 +290,9 @@ def point_of(figure: Figure | None) -> Point:
     return Point(value, 100 * span.low, 100 * span.high, int(figure.denominator))
 
 
-def bars(head: str, ticks: Mapping[Any, str], points: Points, across: str, up: str) -> Bars:
+def bars(
+    head: str, ticks: Mapping[Any, str], points: Mapping[str, Mapping[Any, Point]], across: str, up: str
+) -> Bars:
     """Groups of bars, a bar a system.
 
     Args:
@@ -319,7 +321,10 @@ def figure_bars(
         up: What the bars show.
     """
     points = {
-        system.name: {group: point_of(figure_of(system.report, name)) for group, (name, _) in groups.items()}
+        system.name: {
+            group: point_of(next((f for f in system.report.figures if f.name == name), None))
+            for group, (name, _) in groups.items()
+        }
         for system in systems
     }
     ticks = {
@@ -328,14 +333,6 @@ def figure_bars(
         if any(by_group[group].value is not None for by_group in points.values())
     }
     return bars(head, ticks, points, across, up) if ticks else None
-
-
-Points: TypeAlias = "Mapping[str, Mapping[Any, Point]]"
-
-
-def figure_of(report: Report, name: str) -> Figure | None:
-    """A report's figure by its name; None where it has none."""
-    return next((figure for figure in report.figures if figure.name == name), None)
 
 
 def own_figure(row: SampleScore, name: str) -> Share | None:

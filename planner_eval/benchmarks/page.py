@@ -135,7 +135,9 @@ def _run_data(
 def _score_data(row: Mapping[str, Any], scored: Scored) -> dict[str, Any]:
     """A figure under each variant, also as it is shown: a count is no share that happens to be whole."""
     shown = {f"{variant} shown": _figure_text(row[variant]) for variant in scored.reports}
-    return {**row, **shown, "note": _note(row["note"], scored)}
+    difference = scored.benchmark.difference.split("; ")
+    remarks = (remark for remark in row["note"].split("; ") if remark not in difference)
+    return {**row, **shown, "note": "; ".join(remarks)}
 
 
 def _figure_text(value: Any) -> str:
@@ -147,13 +149,6 @@ def _figure_text(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4f}" if isinstance(value, float) else value
-
-
-def _note(text: str, scored: Scored) -> str:
-    """A figure's note without what is said of all figures, which stands below the table."""
-    return "; ".join(
-        remark for remark in text.split("; ") if remark not in scored.benchmark.difference.split("; ")
-    )
 
 
 def _is_tabulated(breakdown: Mapping[str, Any], tables: Sequence[Table]) -> bool:
@@ -303,23 +298,16 @@ def _pair(
     reason = STATES[state] if state == "unanswered" else error
     fields = {CATEGORY: category} if category else {}
     fields |= explanation.fields or ({"error": error.split(":")[0]} if error else {})
-    fields |= _text_figures(rows)
+    *earlier_rows, last = rows
+    if earlier_rows:  # what only the paper's variant says in words
+        names = {figure.name for row in earlier_rows for figure in row.figures}
+        texts = (figure for figure in last.figures if isinstance(figure.value, str))
+        fields |= {f.name: str(f.value) for f in texts if f.name not in names}
     pred, gold = explanation.pred, explanation.gold
     difference = diff(pred, gold) if pred is not None and gold is not None else None
     pair = Pair(Row(name, state, difference, pred, gold), fields)
     reason = reason or next((edit.message for edit in pair.edits), STATES[state])
     return pair._replace(first="" if state == "right" else reason)
-
-
-def _text_figures(rows: Sequence[SampleScore]) -> dict[str, str]:
-    """The figures of a record that are words and stand in the last column alone, e.g. a reason."""
-    *earlier_rows, last = rows
-    names = {figure.name for row in earlier_rows for figure in row.figures}
-    return {
-        f.name: f.value
-        for f in last.figures
-        if isinstance(f.value, str) and earlier_rows and f.name not in names
-    }
 
 
 def _verdict_data(variant: str, row: SampleScore, message: str) -> dict[str, Any]:

@@ -28,10 +28,9 @@ from planner_eval.benchmarks.answers import (
     unequal_counts_error,
     unknown_ids_error,
 )
-from planner_eval.benchmarks.benchmark import Benchmark, benchmark
+from planner_eval.benchmarks.benchmark import Benchmark, BenchmarkRules, benchmark
 from planner_eval.benchmarks.datasets.published import DATASET_PREFIX, Sample
 from planner_eval.benchmarks.report import Report
-from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score import (
     Scored,
     answered_ids,
@@ -50,13 +49,6 @@ from planner_eval.results.runs.folder import Input, changed_input, inputs_of
 from planner_eval.results.runs.model import Running, StoredRun, make_change_check
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import refuse_damaged, sums_of
-
-
-class _AnswerPositions(NamedTuple):
-    """Answers and samples brought together."""
-
-    pairs: AnswerPairs
-    by: str
 
 
 def run_benchmark(
@@ -133,7 +125,7 @@ def _gold_files(bench: Benchmark, gold: str, cache: str | None) -> list[Origin]:
 
 def _match_answers(
     bench: Benchmark, file: PlanFile, samples: Sequence[Sample], by: str | None, *, many: bool
-) -> _AnswerPositions:
+) -> tuple[AnswerPairs, str]:
     """Answers and samples brought together as :func:`planner_eval.benchmarks.answers.match_answers` does."""
     if file.parts:
         raise InputError(f"{file.name} is a folder of answers: these are scored by one process")
@@ -166,14 +158,12 @@ def _match_answers(
         if len(file.records) != len(samples):
             raise unequal_counts_error(len(file.records), len(samples))
         indices = array("q", range(len(samples)))
-        return _AnswerPositions(
-            AnswerPairs(file.records, samples, indices, array("q"), frozenset()), "position"
-        )
+        return AnswerPairs(file.records, samples, indices, array("q"), frozenset()), "position"
     _refuse_nameless(bench, file, lone, many=many)
     if max(positions.values()) < 0:
         raise unknown_ids_error((r.id for r in file.records if r.id is not None), samples)
     pairs = AnswerPairs(file.records, samples, array("q", positions.values()), unmatched, frozenset(repeated))
-    return _AnswerPositions(pairs, "id")
+    return pairs, "id"
 
 
 def _refuse_nameless(bench: Benchmark, file: PlanFile, lone: Sequence[int], *, many: bool) -> None:

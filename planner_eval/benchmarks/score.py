@@ -26,10 +26,9 @@ from planner_eval.benchmarks.answers import (
     match_answers,
     read_answers,
 )
-from planner_eval.benchmarks.benchmark import Benchmark, benchmark
+from planner_eval.benchmarks.benchmark import DEFAULT_RULES, Benchmark, BenchmarkRules, benchmark
 from planner_eval.benchmarks.datasets.published import Sample, datasets_of
 from planner_eval.benchmarks.report import Figure, Report, SampleScore, report_data, row_texts
-from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
@@ -432,27 +431,17 @@ def format_counts(figure: Figure | None) -> str | None:
 def _figure_note(scored: Scored, figures: Sequence[Figure | None]) -> str:
     """What a reader should know where the variants differ, or where a figure is missing."""
     present = [figure for figure in figures if figure is not None]
-    if len(present) == 2 and is_same_value(*present):
-        return present[1].note if present[1].value is None else ""
-    if (
-        len(present) == 2
-        and present[0].denominator is not None
-        and present[0].denominator == present[1].denominator
-    ):
-        present = present[1:]  # a note on the published denominator explains nothing here
-    notes = list(dict.fromkeys(figure.note for figure in present if figure.note))
-    if _is_unexplained(figures):
-        notes.append(scored.benchmark.difference)
-    return "; ".join(notes)
-
-
-def _is_unexplained(figures: Sequence[Figure | None]) -> bool:
-    """Whether two figures differ in what was counted, and the corrected one has no note of its own."""
-    official, corrected = figures if len(figures) == 2 else (None, None)
-    if official is None or corrected is None:
-        return False
-    counted_alike = official.numerator is not None and official.numerator == corrected.numerator
-    return not (corrected.note or official.error or counted_alike)
+    notes = [figure.note for figure in present]
+    if len(present) == 2:
+        official, corrected = present
+        if is_same_value(official, corrected):
+            return corrected.note if corrected.value is None else ""
+        if official.denominator is not None and official.denominator == corrected.denominator:
+            notes = [corrected.note]  # a note on the published denominator explains nothing here
+        counted_alike = official.numerator is not None and official.numerator == corrected.numerator
+        if not (corrected.note or official.error or counted_alike):
+            notes.append(scored.benchmark.difference)
+    return "; ".join(dict.fromkeys(filter(None, notes)))
 
 
 def is_same_value(first: Figure, second: Figure) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import COUNT, FUNCTION, NAMES, InputError, expect_or_none
-from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules, check_rules
+from planner_eval.benchmarks.benchmark import DEFAULT_RULES, BenchmarkRules, check_rules
 from planner_eval.benchmarks.score import Scored, score_file
 from planner_eval.reading.settings import DEFAULT_READING, Reading, check_reading
 from planner_eval.results.runs.model import DEFAULT_RUNNING, Running, check_running

@@ -217,41 +217,38 @@ def read_functionchat(data: Any, name: str) -> Catalog:
 
 def read_complexfuncbench(data: Any, name: str) -> Catalog:
     """ComplexFuncBench's tools: with schemas from records, by name alone from its two tables."""
-    if isinstance(data, Mapping) and "functions" not in data:
-        return Catalog(tuple(_complexfuncbench_tools(data)), name, reports_all=True)
-    offered = [
-        tool for record in (data if isinstance(data, list) else [data]) for tool in record["functions"]
-    ]
-    return Catalog(union(read_tools(offered, name).tools), name, reports_all=True)
-
-
-def _complexfuncbench_tools(data: ToolData) -> Iterator[Tool]:
+    if not isinstance(data, Mapping) or "functions" in data:
+        records = data if isinstance(data, list) else [data]
+        offered = [tool for record in records for tool in record["functions"]]
+        return Catalog(union(read_tools(offered, name).tools), name, reports_all=True)
+    tools: list[Tool] = []
     for key, value in data.items():
         if isinstance(value, Mapping):
-            yield from (Tool(str(tool), open=True) for tool in value.get("name_to_url") or ())
+            tools += (Tool(str(tool), open=True) for tool in value.get("name_to_url") or ())
         else:
             parameters = tuple(Parameter(str(parameter), ANY, required=False) for parameter in value)
-            yield Tool(str(key), parameters=parameters, open=True)
+            tools.append(Tool(str(key), parameters=parameters, open=True))
+    return Catalog(tuple(tools), name, reports_all=True)
 
 
 # ---------------------------------------------------------------- TaskBench
 def read_taskbench(data: Any, name: str) -> Catalog:
     """TaskBench's tools: with parameters, or with the types of what they take, in order."""
-    return Catalog(tuple(_taskbench_tool(node) for node in _read_list(data, "nodes")), name)
-
-
-def _taskbench_tool(node: ToolData) -> Tool:
-    parameters = [
-        Parameter(
-            str(parameter["name"]),
-            type_of_words(str(parameter["type"])),
-            description=_described(parameter, "desc"),
-        )
-        for parameter in node.get("parameters") or ()
-    ]
-    input_types = node.get("input-type") or ()
-    parameters += [Parameter(str(index), description=str(kind)) for index, kind in enumerate(input_types)]
-    return Tool(str(node["id"]), description=_described(node, "desc"), parameters=tuple(parameters))
+    tools = []
+    for node in _read_list(data, "nodes"):
+        parameters = [
+            Parameter(
+                str(parameter["name"]),
+                type_of_words(str(parameter["type"])),
+                description=_described(parameter, "desc"),
+            )
+            for parameter in node.get("parameters") or ()
+        ]
+        inputs = enumerate(node.get("input-type") or ())
+        parameters += [Parameter(str(index), description=str(kind)) for index, kind in inputs]
+        description = _described(node, "desc")
+        tools.append(Tool(str(node["id"]), description=description, parameters=tuple(parameters)))
+    return Catalog(tuple(tools), name)
 
 
 # ---------------------------------------------------------------- shared
@@ -304,8 +301,15 @@ def read_ultratool(data: Any, name: str) -> Catalog:
 
 def _renamed_tools(data: Any, name: str, names: Mapping[str, str], *fields: str) -> tuple[Tool, ...]:
     """The tools that records offer in some fields, their schemas called as JSON catalogs call them."""
-    offered = [tool for record in _as_records(data) for tool in _offered_tools(record, *fields)]
-    return union(read_tools([_rename_schemas(tool, names) for tool in offered], name).tools)
+    renamed = []
+    for tool in (tool for record in _as_records(data) for tool in _offered_tools(record, *fields)):
+        inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
+        if not isinstance(inner, Mapping):
+            raise CatalogError(f"expected a function's document, found {tool!r:.80}")
+        remaining = {key: value for key, value in inner.items() if key not in names}
+        schemas = {own: schema_from_words(inner[key]) for key, own in names.items() if key in inner}
+        renamed.append(remaining | schemas)
+    return union(read_tools(renamed, name).tools)
 
 
 # ---------------------------------------------------------------- Seal-Tools, NesTools
@@ -357,24 +361,23 @@ def read_toolalpaca(data: Any, name: str) -> Catalog:
 
     Its gold plans give ``""`` for what is left out, and its own check lets it pass.
     """
-    return Catalog(tuple(tool for api in _as_records(data) for tool in _operations(api)), name, holes=("",))
-
-
-def _operations(api: ToolData) -> Iterator[Tool]:
-    app, document = str(api.get("Name") or ""), api.get("Documentation")
-    if isinstance(document, str):
-        document = _decode_text(document, f'{app!r:.60}: its "Documentation" is')
-    paths = document.get("paths") if isinstance(document, Mapping) else None
-    if not isinstance(paths, Mapping) or not isinstance(document, Mapping):
-        raise CatalogError(
-            f'{app!r:.60}: expected an OpenAPI document with "paths" under "Documentation", '
-            f"found {document!r:.60}"
-        )
-    for path, methods in paths.items():
-        for method in _HTTP_METHODS:
-            if isinstance(methods.get(method), Mapping):
-                shared = methods.get("parameters") or []
-                yield _operation_tool(app, str(path), method, methods[method], shared, document)
+    tools = []
+    for api in _as_records(data):
+        app, document = str(api.get("Name") or ""), api.get("Documentation")
+        if isinstance(document, str):
+            document = _decode_text(document, f'{app!r:.60}: its "Documentation" is')
+        paths = document.get("paths") if isinstance(document, Mapping) else None
+        if not isinstance(paths, Mapping) or not isinstance(document, Mapping):
+            raise CatalogError(
+                f'{app!r:.60}: expected an OpenAPI document with "paths" under "Documentation", '
+                f"found {document!r:.60}"
+            )
+        for path, methods in paths.items():
+            for method in _HTTP_METHODS:
+                if isinstance(methods.get(method), Mapping):
+                    shared = methods.get("parameters") or []
+                    tools.append(_operation_tool(app, str(path), method, methods[method], shared, document))
+    return Catalog(tuple(tools), name, holes=("",))
 
 
 def _operation_tool(
@@ -426,15 +429,6 @@ def _content_schema(body: Any, document: ToolData) -> dict[str, Any] | None:
 
 
 # ---------------------------------------------------------------- shared
-def _rename_schemas(tool: Any, schemas: Mapping[str, str]) -> dict[str, Any]:
-    """A tool with its schemas where the trade has them, in JSON Schema's words."""
-    inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
-    if not isinstance(inner, Mapping):
-        raise CatalogError(f"expected a function's document, found {tool!r:.80}")
-    remaining = {key: value for key, value in inner.items() if key not in schemas}
-    return remaining | {
-        target_key: schema_from_words(inner[key]) for key, target_key in schemas.items() if key in inner
-    }
 
 
 def _as_records(data: Any) -> list[ToolData]:

@@ -124,15 +124,11 @@ def _unknown_tool_finding(call: Call, position: int, catalog: Catalog, *, hints:
     if app and offers:
         text = f"{app} has no permission to call {name}, a tool of {', '.join(offers)}"
         return Diagnostic("check.permission", text, "error", position, span=call.span)
-    hint = _hint(call.name, catalog) if hints else ""
+    names = {name for tool in catalog.tools for name in (tool.name, tool.full_name)} if hints else ()
+    close = closest_name(call.name, sorted(names))
+    hint = f"; did you mean {close}?" if close else ""
     text = f"{catalog.name} has no tool {call.tool[:_MAX_SHOWN_CHARS]!r}{hint}"
     return Diagnostic("check.unknown_tool", text, "error", position, span=call.span)
-
-
-def _hint(name: str, catalog: Catalog) -> str:
-    names = sorted({tool.name for tool in catalog.tools} | {tool.full_name for tool in catalog.tools})
-    close = closest_name(name, names)
-    return f"; did you mean {close}?" if close else ""
 
 
 def _check_arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Iterator[Diagnostic]:

@@ -244,7 +244,9 @@ def read_catalog_file(source: str | Path, format: str | None = None) -> Catalog:
     if not name:
         raise CatalogError("no catalog named: pass the path of a file or world:NAME")
     path = Path(source)
-    text = _read_text(path)
+    if path.is_file() and path.stat().st_size > _MAX_BYTES:
+        raise CatalogError(f"{path} is larger than {_MAX_BYTES >> 20} MB")
+    text = read_text(path, error=CatalogError)
     if path.suffix != ".py" and format != "python":
         return as_catalog(_decode_text(text, path), format, name=path.name)
     from planner_eval.catalogs.python_functions import from_source
@@ -292,12 +294,6 @@ def _find_reader(format: str) -> Reader:
     if reader is None:
         raise CatalogError(f"unknown catalog format {format!r}; formats: {', '.join(FORMATS)}")
     return reader
-
-
-def _read_text(path: Path) -> str:
-    if path.is_file() and path.stat().st_size > _MAX_BYTES:
-        raise CatalogError(f"{path} is larger than {_MAX_BYTES >> 20} MB")
-    return read_text(path, error=CatalogError)
 
 
 def _decode_text(text: str, path: Path) -> Any:

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import typing_extensions
 
@@ -115,10 +115,11 @@ def _tool_of_function(function: Callable[..., Any]) -> Tool:
         name: type_of(schemas[name], {"$defs": defs}) if name in schemas else _annotation_type(annotation)
         for name, annotation in annotations.items()
     }
-    tool = Tool(
-        getattr(function, "__name__", type(function).__name__),
-        returns=_return_type(signature.return_annotation),
+    schema, more_defs = _schemas({"": signature.return_annotation})
+    returns = (
+        type_of(schema[""], {"$defs": more_defs}) if schema else _annotation_type(signature.return_annotation)
     )
+    tool = Tool(getattr(function, "__name__", type(function).__name__), returns=returns)
     return _describe_tool(tool, inspect.getdoc(function), types, defaults, further, schemas, defs)
 
 
@@ -244,18 +245,11 @@ def _tool_of_node(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collect
     )
 
 
-class Docstring(NamedTuple):
-    """What a docstring says: its summary, and the words on each argument."""
-
-    summary: str
-    arguments: dict[str, str]
-
-
-def parse_docstring(text: str) -> Docstring:
-    """What a docstring in Google, NumPy or reST style says.
+def parse_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """What a docstring in Google, NumPy or reST style says: its summary, and the words on each argument.
 
     >>> parse_docstring(chr(10).join(["Find a room.", "", "Args:", "    city (str): Where to look."]))
-    Docstring(summary='Find a room.', arguments={'city': 'Where to look.'})
+    ('Find a room.', {'city': 'Where to look.'})
     """
     summary = " ".join(line.strip() for line in text.split("\n\n", 1)[0].splitlines())
     arguments = {
@@ -266,7 +260,7 @@ def parse_docstring(text: str) -> Docstring:
     )
     for name, words in _entries(section[1]) if section else ():
         arguments.setdefault(name, words)
-    return Docstring(summary, arguments)
+    return summary, arguments
 
 
 def _entries(section: str) -> Iterator[tuple[str, str]]:
@@ -295,11 +289,6 @@ def _annotation_type(annotation: Any) -> Type:
         return ANY
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     return type_of_annotation(text, {name for name in re.findall(r"\w+", text) if name not in _KNOWN_NAMES})
-
-
-def _return_type(annotation: Any) -> Type:
-    schemas, defs = _schemas({"": annotation})
-    return type_of(schemas[""], {"$defs": defs}) if schemas else _annotation_type(annotation)
 
 
 def _json_default(defaults: Mapping[str, Any], name: str) -> tuple[Any, bool]:

@@ -58,16 +58,14 @@ class RecordTools:
             return None
         self.field = self.field or field
         if listed is not self._last[0]:  # records of one list mostly follow one another
-            self._last = (listed, self._read(listed, record))
+            catalog = None
+            try:
+                catalog = as_catalog(listed, name="the tool list")
+            except InputError as problem:
+                self._lost += 1
+                self._why = self._why or f"{record.where}: {problem}"
+            self._last = (listed, catalog)
         return self._last[1]
-
-    def _read(self, listed: Any, record: Record) -> Catalog | None:
-        try:
-            return as_catalog(listed, name="the tool list")
-        except InputError as problem:
-            self._lost += 1
-            self._why = self._why or f"{record.where}: {problem}"
-            return None
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from planner_eval._version import __version__
 from planner_eval.base.errors import FLAG, LIST, NAME, NAMES, PATH, InputError, expect, expect_or_none
 from planner_eval.base.text import did_you_mean, format_count
-from planner_eval.benchmarks.benchmark import benchmark
+from planner_eval.benchmarks.benchmark import DEFAULT_RULES, BenchmarkRules, benchmark, check_rules
 from planner_eval.benchmarks.layouts import (
     Layout,
     LayoutColumn,
@@ -19,7 +19,6 @@ from planner_eval.benchmarks.layouts import (
     layouts,
     plain_layout,
 )
-from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules, check_rules
 from planner_eval.benchmarks.score import Scored
 from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.metrics import METRICS, choose_metrics

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple, TypeAlias
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
 from planner_eval.benchmarks.answers import gold_samples
-from planner_eval.benchmarks.benchmark import Benchmark
+from planner_eval.benchmarks.benchmark import Benchmark, BenchmarkRules
 from planner_eval.benchmarks.compare import key_of, shares_of
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
 from planner_eval.benchmarks.layouts import LayoutColumn
 from planner_eval.benchmarks.report import Report
-from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score import Scored
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.comparison.metrics.facts import Share, Tally

@@ -14,6 +14,7 @@ that the plan chose, free where the order says which output it means.
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -29,8 +30,7 @@ from planner_eval.benchmarks.appbench.reading import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.paired import Match, count_shared, match_calls
-from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures, sum_columns
+from planner_eval.benchmarks.report import Figure, SampleResults, Scorer, ratio, shared_figures, sum_columns
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, contains_kind
 
 # ----------------------------------------------------------------------
@@ -196,11 +196,11 @@ def _name_counts(
 
 def _argument_counts(pred: Plan, gold: Plan, matches: Iterable[Match] | None) -> dict[str, int]:
     """Right, missing and wrong arguments, gold call by gold call; all are right in plans alike."""
-    counts = dict.fromkeys(_COUNTED_FIELDS, 0)
+    counts: dict[str, int] = defaultdict(int)
     counts["gold"], counts["dependent_gold"] = _count_arguments(gold)
     if matches is None:
-        counts["hits"], counts["dependent_hits"] = counts["gold"], counts["dependent_gold"]
-        counts["predicted"], counts["dependent_predicted"] = counts["gold"], counts["dependent_gold"]
+        counts["hits"] = counts["predicted"] = counts["gold"]
+        counts["dependent_hits"] = counts["dependent_predicted"] = counts["dependent_gold"]
         return counts
     counts["predicted"], counts["dependent_predicted"] = _count_arguments(pred)
     for match in matches:
@@ -212,13 +212,6 @@ def _argument_counts(pred: Plan, gold: Plan, matches: Iterable[Match] | None) ->
         for word in _compare_calls(match, call):
             counts[word] += 1
     return counts
-
-
-_COUNTED_FIELDS = (
-    "gold", "dependent_gold", "predicted", "dependent_predicted", "hits", "dependent_hits",
-    "missing", "missing_dependent", "wrong", "wrong_dependent", "time", "place",
-)  # fmt: skip
-"""What is counted of arguments, as :class:`AppBenchCounts` names it."""
 
 
 def _count_arguments(plan: Plan) -> tuple[int, int]:
@@ -278,8 +271,11 @@ def _figures(results: SampleResults) -> Iterator[Figure]:
     sums = total(counted())
     for name, (rule, note) in _FIGURES.items():
         yield ratio(name, *rule(sums), note=note)
-    yield _mean_f1("app", counted())
-    yield _mean_f1("api", counted())
+    for kind in ("app", "api"):
+        names = map(_f1(f"{kind}_hits", f"{kind}_predicted", f"{kind}_gold"), counted())
+        values = array("d", (hits / size if size else 0.0 for hits, size in names))
+        note = "mean over samples; every right name counts"
+        yield ratio(f"{kind}.f1", sum(values), len(values), note=note)
 
 
 _Ratio = Callable[[AppBenchCounts], tuple[float, float]]
@@ -339,12 +335,3 @@ _FIGURES: Mapping[str, tuple[_Ratio, str]] = {
         strict=True,
     )
 }
-
-
-def _mean_f1(kind: str, rows: Iterable[AppBenchCounts]) -> Figure:
-    """The mean over samples of the F1 of names."""
-    values, of_names = array("d"), _f1(f"{kind}_hits", f"{kind}_predicted", f"{kind}_gold")
-    for row in rows:
-        hits, size = of_names(row)
-        values.append(hits / size if size else 0.0)
-    return ratio(f"{kind}.f1", sum(values), len(values), note="mean over samples; every right name counts")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.datasets.published import (
@@ -50,7 +49,13 @@ def read_appbench(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
     for name in names:
         seen: dict[str, str] = {}
         for position, record in enumerate(load_records(folder / _FILES[name])):
-            yield _sample(record, f"{name}-{position}", name, specs, seen)
+            is_object, identity = isinstance(record, dict), f"{name}-{position}"
+            gold = record.get("output") if is_object else record
+            query = record.get("input") if is_object else None
+            first = seen.setdefault(query, identity) if isinstance(query, str) else identity
+            audit = Audit(_FINDINGS, gold, query, first if first != identity else None, specs)
+            text = query if isinstance(query, str) else ""
+            yield Sample(identity, text, tools, gold, "appbench", name, {"diagnostics": audit})
 
 
 def read_part_file(path: Path) -> Iterator[Sample]:
@@ -63,14 +68,3 @@ def read_part_file(path: Path) -> Iterator[Sample]:
     if not name_match:
         raise DatasetError(f"{path}: AppBench's files are called test_ss.json, test_sm.json …")
     return read_appbench(path.parent, part=name_match[1])
-
-
-def _sample(record: Any, identity: str, category: str, specs: ToolSpecs, seen: dict[str, str]) -> Sample:
-    is_object = isinstance(record, dict)
-    gold = record.get("output") if is_object else record
-    query = record.get("input") if is_object else None
-    first = seen.setdefault(query, identity) if isinstance(query, str) else identity
-    repeats = first if first != identity else None
-    extra = {"diagnostics": Audit(_FINDINGS, gold, query, repeats, specs)}
-    text = query if isinstance(query, str) else ""
-    return Sample(identity, text, specs.tools, gold, "appbench", category, extra)

@@ -12,10 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from planner_eval.benchmarks.report import Figure, failed_figures
-from planner_eval.benchmarks.scoring import sum_columns
+from planner_eval.benchmarks.report import Figure, failed_figures, sum_columns
 
 # ----------------------------------------------------------------------
 # How the published AppBench code reads an answer: lines, apps, calls, arguments.
@@ -213,27 +212,19 @@ class AppBenchOfficialCounts(NamedTuple):
     complete: int
 
 
-def compared_prediction(apps: Sequence[str], lines: Sequence[str]) -> ComparedPlan:
-    """What the scorer sees of an answer, whose apps are matched with those of a first step already.
+def compared_plan(apps: Sequence[str], lines: Sequence[str], *, is_gold: bool = False) -> ComparedPlan:
+    """What the scorer sees of an answer, whose apps are matched with those of a first step, or of gold.
 
     Args:
         apps: Of :func:`.text.split_answer` …
         lines: … and the calls.
+        is_gold: They are gold's, where backslashes stay.
     """
-    calls = [read_scored_call(line) for line in lines]
-    if any("\\" in line for line in lines):  # deleted for the arguments, not for the names
+    calls = bare = [read_scored_call(line) for line in lines]
+    if not is_gold and any("\\" in line for line in lines):  # deleted for the arguments, not for the names
         bare = [read_scored_call(line.replace("\\", "")) for line in lines]
-    else:
-        bare = calls
     arguments = {call.name: call.arguments for call in bare if call is not None}
     return ComparedPlan(apps, [call.name if call else "" for call in calls], arguments)
-
-
-def compared_gold(gold: Mapping[str, Any]) -> ComparedPlan:
-    """What the scorer sees of a gold record's ``output``."""
-    calls = [read_scored_call(line) for line in gold["api_results"]]
-    arguments = {call.name: call.arguments for call in calls if call is not None}
-    return ComparedPlan(gold["used_app"], [call.name if call else "" for call in calls], arguments)
 
 
 def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int]:
@@ -347,42 +338,39 @@ def sum_counts(counts: Iterable[AppBenchOfficialCounts]) -> AppBenchOfficialCoun
     return AppBenchOfficialCounts(*sum_columns(counts, len(AppBenchOfficialCounts._fields)))
 
 
-def figures(counts: AppBenchOfficialCounts, n: int) -> tuple[Figure, ...]:
+def figures(c: AppBenchOfficialCounts, n: int) -> tuple[Figure, ...]:
     """The six printed figures; each names the exception where the published code divides by zero.
 
     Args:
-        counts: The sum over the set.
+        c: The sum over the set.
         n: Samples in the set.
 
     Source: the end of ``Evaluation.get_appbench_analysis``; the dependent and independent figures
     pair numerators with denominators that do not belong together, so they can pass 1.
     """
     try:
-        return tuple(map(Figure, FIGURE_NAMES, _figure_values(counts, n)))
+        app = f1(c.app_hits / c.app_predicted, c.app_hits / c.app_gold)
+        api = f1(c.api_hits / c.api_predicted, c.api_hits / c.api_gold)
+        arguments = f1(c.hits / c.predicted, c.hits / c.gold) if c.predicted else 0.0
+        dependent = f1(
+            c.dependent_hits / c.dependent_predicted if c.dependent_predicted else 1.0,
+            c.dependent_hits / c.dependent_gold if c.dependent_gold else 1.0,
+        )
+        hits, predicted = c.hits - c.dependent_hits, c.predicted - c.dependent_predicted
+        independent = f1(
+            hits / predicted if predicted else 1.0,
+            hits / (c.gold - c.dependent_gold) if c.dependent_gold else 1.0,
+        )
+        values = (app, api, arguments, c.complete / n, dependent, independent)
     except ZeroDivisionError:
         return failed_figures(FIGURE_NAMES, NO_DIVISOR)
+    return tuple(map(Figure, FIGURE_NAMES, values))
 
 
 @lru_cache(maxsize=4096)
 def failure(counts: AppBenchOfficialCounts) -> str | None:
     """The exception that the published code raises for one sample scored alone, if it does."""
     return figures(counts, 1)[0].error
-
-
-def _figure_values(c: AppBenchOfficialCounts, n: int) -> tuple[float, ...]:
-    app = f1(c.app_hits / c.app_predicted, c.app_hits / c.app_gold)
-    api = f1(c.api_hits / c.api_predicted, c.api_hits / c.api_gold)
-    arguments = f1(c.hits / c.predicted, c.hits / c.gold) if c.predicted else 0.0
-    dependent = f1(
-        c.dependent_hits / c.dependent_predicted if c.dependent_predicted else 1.0,
-        c.dependent_hits / c.dependent_gold if c.dependent_gold else 1.0,
-    )
-    hits, predicted = c.hits - c.dependent_hits, c.predicted - c.dependent_predicted
-    independent = f1(
-        hits / predicted if predicted else 1.0,
-        hits / (c.gold - c.dependent_gold) if c.dependent_gold else 1.0,
-    )
-    return app, api, arguments, c.complete / n, dependent, independent
 
 
 def f1(precision: float, recall: float) -> float:

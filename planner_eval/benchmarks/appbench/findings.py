@@ -73,17 +73,6 @@ def record_findings(gold: Any, query: Any = "") -> Iterator[Diagnostic]:
 
 def _plan_findings(plan: Plan, gold: Any, catalog: Catalog | None) -> Iterator[Diagnostic]:
     """What is irregular in the gold plan: its texts, its parallel fields, the catalogue."""
-    yield from _text_findings(plan)
-    yield from _shared_name_findings(plan)
-    if isinstance(gold, dict):
-        yield from _mismatch_findings(plan, gold)
-    if catalog is not None:
-        yield from check_plan(plan, catalog)
-        yield from _unknown_return_findings(plan, catalog)
-
-
-def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
-    """Values and names that trip simple readers of the notation."""
     for position, call in enumerate(plan.calls):
         for name, value in call.arguments:
             trap = re.search("['#]", value) if isinstance(value, str) else None
@@ -94,6 +83,19 @@ def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
             if keyword.iskeyword(name):
                 text = f"the returned name {name} is a word of Python"
                 yield Diagnostic("dataset.text", text, "info", position)
+    yield from _shared_name_findings(plan)
+    if isinstance(gold, dict):
+        yield from _mismatch_findings(plan, gold)
+    if catalog is None:
+        return
+    yield from check_plan(plan, catalog)
+    for position, call in enumerate(plan.calls):
+        tools = catalog.find(call.name, call.app)
+        field_names = {field.name for tool in tools for field in tool.returns.fields}
+        for name in call.returns:
+            if tools and name not in field_names:
+                text = f"{call.tool} returns no {name}"
+                yield Diagnostic("dataset.unknown_output", text, "info", position)
 
 
 def _shared_name_findings(plan: Plan) -> Iterator[Diagnostic]:
@@ -138,14 +140,3 @@ def _mismatch_findings(plan: Plan, gold: Mapping[str, Any]) -> Iterator[Diagnost
             if key in arguments and str(arguments[key]) != str(value):
                 text = f"used_api has {key}={arguments[key]!r}, the line {value!r}"
                 yield Diagnostic("dataset.mismatch", text, call=position, argument=key)
-
-
-def _unknown_return_findings(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
-    """Returned names that the tool does not have; references to them are found by the check."""
-    for position, call in enumerate(plan.calls):
-        tools = catalog.find(call.name, call.app)
-        field_names = {field.name for tool in tools for field in tool.returns.fields}
-        for name in call.returns:
-            if tools and name not in field_names:
-                text = f"{call.tool} returns no {name}"
-                yield Diagnostic("dataset.unknown_output", text, "info", position)

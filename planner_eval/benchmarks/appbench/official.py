@@ -18,8 +18,14 @@ from planner_eval.benchmarks.appbench.evaluation import (
     split_answer,
 )
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, failed_figures
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures, sum_columns
+from planner_eval.benchmarks.report import (
+    Figure,
+    SampleResults,
+    Scorer,
+    failed_figures,
+    shared_figures,
+    sum_columns,
+)
 
 # ----------------------------------------------------------------------
 # The error analysis of the published AppBench code (its ``analysis`` module, the paper's Table 4).
@@ -88,11 +94,6 @@ def compared_plan(apps: Sequence[str], lines: Sequence[str]) -> ComparedPlan:
     """What the analysis sees of apps and calls; calls that cannot be read are no calls."""
     calls = [call for line in lines if (call := read_analysed_call(line)) is not None]
     return ComparedPlan(apps, [call.name for call in calls], {call.name: call.arguments for call in calls})
-
-
-def name_scores(predicted: ComparedPlan, gold: ComparedPlan) -> NameScores:
-    """The name scores of one sample (``analysis.get_sample_analysis``)."""
-    return NameScores(*_name_scores(predicted.apps, gold.apps), *_name_scores(predicted.apis, gold.apis))
 
 
 def _name_scores(predicted: Sequence[str], gold: Sequence[str]) -> tuple[float, int]:
@@ -299,8 +300,8 @@ def _judge_answer(sample: Sample, text: str) -> OfficialOutcome:
     gold, answer = sample.gold, split_answer(text)
     try:
         counts = evaluation.count(
-            evaluation.compared_prediction(*answer),
-            evaluation.compared_gold(gold),
+            evaluation.compared_plan(*answer),
+            evaluation.compared_plan(gold["used_app"], gold["api_results"], is_gold=True),
             gold["user_aware_arguments"],
         )
         predicted, expected = compared_plan(*answer), compared_plan(gold["used_app"], gold["api_results"])
@@ -309,7 +310,11 @@ def _judge_answer(sample: Sample, text: str) -> OfficialOutcome:
             errors = argument_errors(predicted, expected, returned)
         except KeyError:  # the one place where the published analysis trips over a well-formed record
             errors = None
-        return OfficialOutcome(counts, name_scores(predicted, expected), errors)
+        scores = (
+            *_name_scores(predicted.apps, expected.apps),
+            *_name_scores(predicted.apis, expected.apis),
+        )
+        return OfficialOutcome(counts, NameScores(*scores), errors)
     except _MALFORMED_ERRORS as error:
         return OfficialOutcome(failure=type(error).__name__)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -94,11 +94,10 @@ def read_prediction(text: str) -> Reading:
         bare = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
         if not _CALL_START.search(bare):
             continue
-        if _is_readable(bare, patient=unread < _MAX_UNREAD):
+        if (_read if unread < _MAX_UNREAD else read_fast)(bare) is not None:
             readable.append(bare)
         elif changed := next(
-            (candidate for candidate in _repair_candidates(bare) if _is_readable(candidate, patient=False)),
-            None,
+            (line for line in _repair_candidates(bare) if read_fast(line) is not None), None
         ):
             readable.append(changed)
             mended += 1
@@ -107,7 +106,11 @@ def read_prediction(text: str) -> Reading:
     plan = _read("\n".join(readable))
     if plan is not None:
         return Reading(normalize_plan(plan), unread, mended)
-    return Reading(Plan(), unread, error=_read_error_code(text))
+    try:
+        parse(text, dialect="appbench")
+    except ParseError as problem:
+        return Reading(Plan(), unread, error=problem.code)
+    return Reading(Plan(), unread)
 
 
 def _read(text: str) -> Plan | None:
@@ -116,15 +119,6 @@ def _read(text: str) -> Plan | None:
         return parse(text, dialect="appbench", limits=UNEXPLAINED_LIMITS)
     except ParseError:
         return None
-
-
-def _read_error_code(text: str) -> str | None:
-    """The code of the error with which a text is refused; None where it can be read after all."""
-    try:
-        parse(text, dialect="appbench")
-    except ParseError as problem:
-        return problem.code
-    return None
 
 
 def read_gold(gold: Any) -> Plan:
@@ -199,10 +193,7 @@ def _plain_call(line: str) -> RawCall | None:
     if raw is None or len(raw.calls) != 1 or raw.notes or raw.calls[0].app is not None:
         return None
     call = raw.calls[0]
-    arguments = tuple(
-        (key.casefold(), value if type(value) is RawRef else _normalize_text(value))
-        for key, value in call.arguments
-    )
+    arguments = tuple((key.casefold(), _normalize_leaf(value)) for key, value in call.arguments)
     return RawCall(call.name.casefold(), arguments, None, None, call.binds, call.returns)
 
 
@@ -261,10 +252,6 @@ def _quote_value(argument: re.Match[str]) -> str:
     return f"{name}'{value.strip()}'"
 
 
-def _is_readable(line: str, *, patient: bool) -> bool:
-    return (_read(line) if patient else read_fast(line)) is not None
-
-
 def normalize_plan(plan: Plan) -> Plan:
     """The plan with names, keys and texts in one spelling, and every literal as text.
 
@@ -285,11 +272,9 @@ def _normalize_call(call: Call) -> Call:
     return Call(call.id, name, arguments, app, call.returns)
 
 
-def _normalize_leaf(leaf: Value) -> Value:
-    return leaf if isinstance(leaf, Ref | Unresolved) else _normalize_text(leaf)
-
-
-def _normalize_text(leaf: Value) -> str:
+def _normalize_leaf(leaf: Any) -> Any:
+    if isinstance(leaf, Ref | Unresolved | RawRef):
+        return leaf
     text = str(leaf).strip().casefold()
     number = normalise_number(text)
     return str(int(number) if isinstance(number, float) and number.is_integer() else number)
@@ -334,7 +319,13 @@ def replace_labels(plan: Plan, gold: Plan) -> Plan:
         if outputs.get(call.name) != call.returns:  # gold's calls of one API differ: no order can be told
             outputs.pop(call.name, None)
     chosen = [_match_labels(call.returns, outputs.get(call.name, ())) for call in plan.calls]
-    return change_leaves(plan, partial(_replace_label, chosen)) if any(chosen) else plan
+
+    def replace_label(_: int, leaf: Value) -> Value:
+        if isinstance(leaf, Ref) and leaf.path and leaf.path[0] in chosen[leaf.call]:
+            return Ref(leaf.call, (chosen[leaf.call][str(leaf.path[0])], *leaf.path[1:]))
+        return leaf
+
+    return change_leaves(plan, replace_label) if any(chosen) else plan
 
 
 def _match_labels(returns: Sequence[str], outputs: Sequence[str]) -> dict[str, str]:
@@ -342,12 +333,6 @@ def _match_labels(returns: Sequence[str], outputs: Sequence[str]) -> dict[str, s
     if returns == outputs or len(returns) != len(outputs):
         return {}
     return {label: name for label, name in zip(returns, outputs, strict=True) if label not in outputs}
-
-
-def _replace_label(chosen: Sequence[Mapping[str, str]], _: int, leaf: Value) -> Value:
-    if isinstance(leaf, Ref) and leaf.path and leaf.path[0] in chosen[leaf.call]:
-        return Ref(leaf.call, (chosen[leaf.call][str(leaf.path[0])], *leaf.path[1:]))
-    return leaf
 
 
 # ----------------------------------------------------------------------

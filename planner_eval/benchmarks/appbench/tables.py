@@ -62,7 +62,9 @@ def table2(samples: Iterable[Sample], *, official: bool = False) -> list[Cell]:
     """
     records_by_category: dict[str, list[_Record]] = {title: [] for title in PARTS.values()}
     for sample in samples:
-        plan = _read_gold_plan(sample) if _is_complete(sample.gold) else None
+        gold = sample.gold if isinstance(sample.gold, dict) else {}
+        lists = all(isinstance(gold.get(key), list) for key in ("api_results", "used_api", "used_app"))
+        plan = _read_gold_plan(sample) if lists else None
         if plan is not None:  # the cell says how many samples it was computed from
             groups = official_components(sample.gold) if official else _components(plan)
             record = _Record(sample.gold, plan, list(map(len, groups)))
@@ -72,12 +74,6 @@ def table2(samples: Iterable[Sample], *, official: bool = False) -> list[Cell]:
         for row, cells in _TABLE_2.items()
         for part, published in zip(PARTS.values(), cells, strict=True)
     ]
-
-
-def _is_complete(gold: Any) -> bool:
-    """Whether a record has the fields that the table counts."""
-    keys = ("api_results", "used_api", "used_app")
-    return isinstance(gold, dict) and all(isinstance(gold.get(key), list) for key in keys)
 
 
 def _read_gold_plan(sample: Sample) -> Plan | None:
@@ -217,20 +213,19 @@ def table8(samples: Iterable[Sample]) -> list[Cell]:
     for call in chain.from_iterable(plan.calls for plan in plans):
         used[str(call.app)][call.name] += 1
     apps = (*TABLE_8, *sorted(used.keys() - TABLE_8.keys()))
-    return [cell for app in apps for cell in _app_cells(app, used[app], len(plans))]
-
-
-def _app_cells(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
-    printed = TABLE_8.get(app, ())
-    absent = [name for name in printed if name not in used]
-    unprinted = [name for name in used if name not in printed]
-    remarks = [f"never called: {', '.join(absent)}"] * bool(absent)
-    remarks += [f"not printed: {', '.join(unprinted)}"] * bool(unprinted)
-    note = "; ".join(remarks) if n else "no sample available"
-    published = str(len(printed)) if printed else None
-    apis, calls = (float(len(used)), float(used.total())) if n else (None, None)
-    yield Cell("Table 8", app, "APIs", published, apis, n, _PUBLISHED_SAMPLES, note)
-    yield Cell("Table 8", app, "Calls", None, calls, n, _PUBLISHED_SAMPLES)
+    n, cells = len(plans), []
+    for app in apps:
+        printed = TABLE_8.get(app, ())
+        absent = [name for name in printed if name not in used[app]]
+        unprinted = [name for name in used[app] if name not in printed]
+        remarks = [f"never called: {', '.join(absent)}"] * bool(absent)
+        remarks += [f"not printed: {', '.join(unprinted)}"] * bool(unprinted)
+        note = "; ".join(remarks) if n else "no sample available"
+        published = str(len(printed)) if printed else None
+        apis, calls = (float(len(used[app])), float(used[app].total())) if n else (None, None)
+        cells.append(Cell("Table 8", app, "APIs", published, apis, n, _PUBLISHED_SAMPLES, note))
+        cells.append(Cell("Table 8", app, "Calls", None, calls, n, _PUBLISHED_SAMPLES))
+    return cells
 
 
 def used_apis(records: Records) -> list[dict[str, Any]]:

@@ -73,10 +73,6 @@ class CallError(NamedTuple):
     kind: str
     messages: list[Any]
 
-    def verdict(self) -> Verdict:
-        """As a verdict."""
-        return Verdict(False, self.kind, tuple(self.messages))
-
 
 @lru_cache(1 << 14)
 def standard_text(text: str) -> str:
@@ -136,7 +132,7 @@ def check_calls(
         error = CallError("simple_function_checker:wrong_count", ["Wrong number of functions."])
     else:
         error = check_call(tools[0], calls[0], truth[0], how)
-    return error.verdict() if error else VALID
+    return Verdict(False, error.kind, tuple(error.messages)) if error else VALID
 
 
 def _name_of(call: Mapping[str, Any]) -> str:
@@ -236,8 +232,12 @@ def _check_argument(
     error, is_variable = check_type(key, value, values, declared, expected, inner)
     if error is not None:
         return error
-    if not is_variable and expected in (dict, str, list):
-        return _check_value(key, value, values, expected, inner)
+    if not is_variable and expected is dict:
+        return check_object(value, values)
+    if not is_variable and expected is str:
+        return _check_text(key, value, values)
+    if not is_variable and expected is list:
+        return _check_objects(value, values) if inner is dict else _check_list(key, value, values)
     if value not in values:
         message = f"Invalid value for parameter {key!r}: {value!r}. Expected one of {values}."
         return CallError("value_error:others", [message])
@@ -332,15 +332,6 @@ def _fits_items(value: Sequence[Any], alternative: Any, inner: type) -> bool:
 
 # ----------------------------------------------------------------------
 # Values.
-def _check_value(
-    key: str, value: Any, accepted: Sequence[Any], expected: type, inner: Any
-) -> CallError | None:
-    """Check an object, a list or a text."""
-    if expected is dict:
-        return check_object(value, accepted)
-    if expected is str:
-        return _check_text(key, value, accepted)
-    return _check_objects(value, accepted) if inner is dict else _check_list(key, value, accepted)
 
 
 def _check_text(key: str, value: str, accepted: Sequence[Any]) -> CallError | None:

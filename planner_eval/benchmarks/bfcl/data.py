@@ -284,7 +284,9 @@ def read_category(data: Path, category: str) -> Iterator[Sample]:
         yield from _read_formats(data)
         return
     path, shared = question_file(data, category), _shared_name(category)
-    truths, package = _read_truths(data, category), str(data.parent)
+    truths, package = None, str(data.parent)
+    if CATEGORIES[category].check not in ("irrelevance", "relevance"):
+        truths = [line.data for line in _read_lines(data / "possible_answer" / path.name)]
     tools: dict[str, list[Any]] = {}
     for position, line in enumerate(_read_lines(path)):
         try:
@@ -296,13 +298,6 @@ def read_category(data: Path, category: str) -> Iterator[Sample]:
         except (KeyError, TypeError, IndexError, AttributeError, ValueError) as problem:
             what = f"{type(problem).__name__}: {problem}"
             raise DatasetError(f"{path}: line {line.number}: not a record of BFCL ({what})") from None
-
-
-def _read_truths(data: Path, category: str) -> list[Any] | None:
-    """The right answers of a category, which stand in the order of its questions; None where it has none."""
-    if CATEGORIES[category].check in ("irrelevance", "relevance"):
-        return None
-    return [line.data for line in _read_lines(data / "possible_answer" / question_file(data, category).name)]
 
 
 def _read_lines(path: Path) -> Iterator[JsonLine]:
@@ -369,7 +364,8 @@ def _sample(
     gold: Any = []
     dialect = ""
     if check == "calls":
-        gold, dialect = [_first_call(call) for call in truth], "keyed"
+        gold = [{name: _first_values(accepted) for name, accepted in call.items()} for call in truth]
+        dialect = "keyed"
         extra["diagnostics"] = tuple(_findings(functions, truth))
     elif check == "multi_turn":
         gold, dialect = [call for turn in truth for call in turn], "call-texts"
@@ -396,15 +392,6 @@ def _class_tools(
             tools[class_name] = [line.data for line in lines]
         functions += tools[class_name]
     return functions
-
-
-def _first_call(call: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str, Any]:
-    """A right call: of each argument the first accepted value.
-
-    >>> _first_call({"f": {"a": [1, 2], "b": ["", 3], "c": [""]}})
-    {'f': {'a': 1, 'b': 3}}
-    """
-    return {name: _first_values(arguments) for name, arguments in call.items()}
 
 
 def _first_values(arguments: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
@@ -455,11 +442,11 @@ def is_gold(gold: Any) -> bool:
     >>> is_gold([{"f": {"a": 1}}]), is_gold([]), is_gold({"API": []})
     (True, True, False)
     """
-    return isinstance(gold, list) and all(isinstance(item, str) or _is_call(item) for item in gold)
-
-
-def _is_call(item: Any) -> bool:
-    return isinstance(item, dict) and len(item) == 1 and isinstance(next(iter(item.values())), dict)
+    return isinstance(gold, list) and all(
+        isinstance(item, str)
+        or (isinstance(item, dict) and len(item) == 1 and isinstance(next(iter(item.values())), dict))
+        for item in gold
+    )
 
 
 @lru_cache(8)

@@ -178,23 +178,17 @@ def _converse(speaker: _Caller | _Writer, most: int) -> Dialog:
             exchange = speaker.read((yield Question(tuple(messages), speaker.tools)))
             steps.append(exchange.step)
             messages.append(exchange.message)
-            calls = _calls_of(exchange.step, speaker.mode)
-            if not calls:
+            try:
+                calls = decode_step(exchange.step, calls=speaker.mode == "calls")
+            except Exception:  # whatever is raised: the published code goes on with the next turn
+                break
+            if is_empty_step(calls):
                 break
             results = yield CallTexts(tuple(calls))
             messages += speaker.results(exchange, calls, results)
             if len(steps) > most:
                 return Result(answer, "max_steps", fields)
     return Result(answer, beside=fields)
-
-
-def _calls_of(step: Any, mode: str) -> list[str]:
-    """The calls of a step as texts; none where it calls nothing that can be read."""
-    try:
-        calls = decode_step(step, calls=mode == "calls")
-    except Exception:  # whatever is raised: the published code goes on with the next turn
-        return []
-    return [] if is_empty_step(calls) else calls
 
 
 ASKING = Asking(

@@ -67,15 +67,12 @@ def turn_calls(texts: Sequence[str], sample: Sample) -> list[dict[str, dict[str,
         name, _, argument_text = text.partition("(")  # models invent names that are none
         node: Any = parse_expression(f"f({argument_text}")
         name = name.strip()
-        arguments = dict(zip(_argument_names(name, sample), map(ast.literal_eval, node.args), strict=False))
+        tools = (tool for tool in (*sample.tools, *sample.extra["held_back"]) if tool["name"] == name)
+        names = next((list(tool["parameters"]["properties"]) for tool in tools), [])
+        arguments = dict(zip(names, map(ast.literal_eval, node.args), strict=False))
         arguments |= {keyword.arg: ast.literal_eval(keyword.value) for keyword in node.keywords}
         calls.append({name: arguments})
     return calls
-
-
-def _argument_names(name: str, sample: Sample) -> list[str]:
-    tools = (*sample.tools, *sample.extra["held_back"])
-    return next((list(tool["parameters"]["properties"]) for tool in tools if tool["name"] == name), [])
 
 
 # ----------------------------------------------------------------------

@@ -93,12 +93,12 @@ class MultiTurnChecker:
         batches: deque[list[Verdict | bytes]] = deque()
 
         def programs() -> Iterator[Program]:
-            for batch in _batches(map(_verdict_or_message, records)):
+            items = map(_verdict_or_message, self._with_packages(records))
+            while batch := list(islice(items, RECORDS_PER_BATCH)):
                 batches.append(batch)
                 if messages := _messages(batch):
                     yield _program(messages)
 
-        records = self._with_packages(records)
         waiting = programs()
         first = next(waiting, None)
         replies = iter(()) if first is None else self._sandbox().map(chain([first], waiting))
@@ -172,7 +172,11 @@ def _verdict_or_message(record: MultiTurnRecord) -> Verdict | bytes:
 
 
 def _message(record: MultiTurnRecord) -> bytes:
-    mode = record.mode or _answer_mode(record.answer)
+    mode = record.mode
+    if not mode:
+        steps = (step for turn in record.answer if isinstance(turn, list) for step in turn)
+        has_calls = any(isinstance(step, (dict, list)) for step in steps)
+        mode = "function-calling" if has_calls else "prompt"
     message = {
         **_setting(record.question, record.category),
         "gold": [list(turn) for turn in record.ground_truth],
@@ -191,11 +195,6 @@ def _setting(question: Mapping[str, Any], category: str) -> dict[str, Any]:
         "states": {name: marshal.dumps(config.get(name, {})) for name in classes},
         "long": "long_context" in category or "composite" in category,
     }
-
-
-def _batches(items: Iterator[Verdict | bytes]) -> Iterator[list[Verdict | bytes]]:
-    while batch := list(islice(items, RECORDS_PER_BATCH)):
-        yield batch
 
 
 def _messages(batch: Iterable[Verdict | bytes]) -> list[bytes]:
@@ -224,11 +223,6 @@ def _read_texts(turn: Any) -> Any:
         if not is_empty_step(calls):
             steps.append(calls)
     return steps
-
-
-def _answer_mode(answer: Sequence[Any]) -> str:
-    steps = (step for turn in answer if isinstance(turn, list) for step in turn)
-    return "function-calling" if any(isinstance(step, (dict, list)) for step in steps) else "prompt"
 
 
 def _row_verdict(row: Row) -> Verdict:

@@ -26,8 +26,7 @@ from planner_eval.benchmarks.bfcl.reading import (
 )
 from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, Records
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import Figure, Records, SampleResults, Scorer, shared_figures
 from planner_eval.benchmarks.turns import turn_figures
 from planner_eval.comparison.turns import TurnComparison
 
@@ -98,17 +97,13 @@ def judge_answer(sample: Sample, text: str, settings: Settings | None = None) ->
     answer = read_text(text, settings.mode)
     if category.check in ("irrelevance", "relevance"):
         return judge_relevance(answer, wants_call=category.check == "relevance")
-    return _judge_content(sample, answer, settings)
-
-
-def _judge_content(sample: Sample, answer: WrittenAnswer, settings: Settings) -> Verdict:
-    """The verdict on calls, or on last words."""
     try:
-        if CATEGORIES[sample.category].check == "agentic":
+        if category.check == "agentic":
             return judge_agentic(answer, sample.extra["ground_truth"])
         language, style, tag, name = style_of(sample)
-        how = Check(language, settings.underscores(answer))
-        return judge_calls(sample, answer, name, how, style, tag=tag)
+        return judge_calls(
+            sample, answer, name, Check(language, settings.underscores(answer)), style, tag=tag
+        )
     except Exception as error:
         return Verdict(False, RAISED, (f"{type(error).__name__}: {error}",))
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.benchmarks.benchmark import Explanation
 from planner_eval.benchmarks.bfcl.call_check import Check, Verdict, check_call
+from planner_eval.benchmarks.bfcl.corrected import fit_call
 from planner_eval.benchmarks.bfcl.data import CATEGORIES
 from planner_eval.benchmarks.bfcl.gold import turn_calls
-from planner_eval.benchmarks.bfcl.meaning import fit_call
 from planner_eval.benchmarks.bfcl.official import (
     Settings,
     judge_answers,
@@ -192,18 +192,17 @@ def _find_partners(sample: Sample, calls: Sequence[Any], truth: Sequence[Any], h
             fitting = [i for i in left if not by_name or next(iter(calls[i])) == partner.name]
             if partner.call is not None or not fitting:
                 continue
-            judged = {i: _judge_arguments(partner, calls[i][next(iter(calls[i]))], how) for i in fitting}
+            judged = {
+                i: {
+                    key: _judge_argument(partner, key, value, how)
+                    for key, value in next(iter(calls[i].values())).items()
+                }
+                for i in fitting
+            }
             best = max(fitting, key=lambda i: (sum(as_meant for _, as_meant in judged[i].values()), -i))
             left.remove(best)
             partners[row] = partner._replace(call=best, verdicts=judged[best])
     return partners
-
-
-def _judge_arguments(
-    partner: _Partner, arguments: Mapping[str, Any], how: Check
-) -> dict[str, tuple[bool, bool]]:
-    """Of each argument whether the published code takes it, and whether it is right as meant."""
-    return {key: _judge_argument(partner, key, value, how) for key, value in arguments.items()}
 
 
 def _judge_argument(partner: _Partner, key: str, value: Any, how: Check) -> tuple[bool, bool]:
@@ -321,9 +320,7 @@ def _explain_turns(
             title += ", not checked" if later is None else ", wrong on its own" if is_wrong else ""
         requests = [f"{message.get('content')}" for message in messages]
         expected = None if gold is None else [_cut(str(call)) for call in gold[:_MAX_STEPS]]
-        views.append(
-            {**_turn_data(title, steps, mark), "asked": requests, "accepted": expected, "notes": notes}
-        )
+        views.append(_turn_data(title, steps, mark, asked=requests, accepted=expected, notes=notes))
     refused = [
         f"not run: it is not a call with plain values: {text}" for text in verdict.details.get("refused", ())
     ]
@@ -366,8 +363,10 @@ def _held_back(question: Mapping[str, Any], position: int) -> list[str]:
     return [f"from here on offer: {', '.join(map(str, names))}"] if names else []
 
 
-def _turn_data(title: str, steps: Sequence[Sequence[str]], mark: str = UNMARKED) -> dict[str, Any]:
-    return {"title": title, "mark": mark, "steps": steps, "asked": [], "accepted": None, "notes": []}
+def _turn_data(
+    title: str, steps: Sequence[Sequence[str]], mark: str = UNMARKED, **more: Any
+) -> dict[str, Any]:
+    return {"title": title, "mark": mark, "steps": steps, "asked": [], "accepted": None, "notes": []} | more
 
 
 def _steps(answer: WrittenAnswer, turn: Any, most: int = _MAX_VALUE) -> list[list[str]]:

@@ -350,27 +350,20 @@ def read_json_calls(text: str) -> list[dict[str, Any]]:
     >>> read_json_calls('So: [{"function": "f", "parameters": {"a": 1}}]')
     [{'f': {'a': 1}}]
     """
+    from planner_eval.benchmarks.bfcl.typed_values import GroupList
+
     first, last = text.find("["), text.rfind("]")
     if -1 < first < last:
         text = text[first : last + 1]
+    ends = GroupList("{", "}", "]", across=True).ends(text)
+    starts = (matched for matched in re.finditer(r"\[\s*\{", text) if ends[matched.end()] >= 0)
+    if (matched := next(starts, None)) is not None:
+        text = text[matched.start() : ends[matched.end()]]
     try:
-        data = fast_json_loads(_find_object_list(text))
-    except RecursionError:
-        raise
+        data = fast_json_loads(text)
     except ValueError:
         return []
     return [{item["function"]: item["parameters"]} for item in data if isinstance(item, dict)]
-
-
-def _find_object_list(text: str) -> str:
-    """The first list of objects in a text; else the text."""
-    from planner_eval.benchmarks.bfcl.typed_values import GroupList
-
-    ends = GroupList("{", "}", "]", across=True).ends(text)
-    for matched in re.finditer(r"\[\s*\{", text):
-        if ends[matched.end()] >= 0:
-            return text[matched.start() : ends[matched.end()]]
-    return text
 
 
 def read_xml_calls(text: str, *, verbose: bool) -> list[dict[str, Any]]:

@@ -10,15 +10,13 @@ Source: package bfcl-eval 2026.3.23, ``eval_checker/eval_runner_helper.py`` (``g
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from planner_eval.benchmarks.bfcl.data import CATEGORIES
 from planner_eval.benchmarks.report import Figure, ratio
 
 OVERALL = "Overall Acc"
-WEIGHTS = (10, 10, 10, 30, 40)
-"""Of non-live, live, irrelevance, multi-turn and agentic in the overall score."""
 
 
 class Tally(NamedTuple):
@@ -92,6 +90,37 @@ def pooled(*tallies: Tally) -> Tally:
     return _joined(tallies, value / total if total else 0.0)
 
 
+GROUPS: Mapping[str, tuple[Callable[..., Tally], Sequence[str]]] = {
+    "Non-Live Simple AST": (mean, ("simple_python", "simple_java", "simple_javascript")),
+    "Non-Live AST Acc": (mean, ("Non-Live Simple AST", "multiple", "parallel", "parallel_multiple")),
+    "Live Acc": (pooled, ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple")),
+    "Irrelevance Detection": (mean, ("irrelevance", "live_irrelevance")),
+    "Multi Turn Acc": (
+        mean,
+        ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context"),
+    ),
+    "Web Search Acc": (mean, ("web_search_base", "web_search_no_snippet")),
+    "Memory Acc": (mean, ("memory_kv", "memory_vector", "memory_rec_sum")),
+    "Agentic Overall Acc": (mean, ("Web Search Acc", "Memory Acc")),
+}
+"""A group → how its score is made, and of which categories or groups before it."""
+WEIGHTS = {
+    "Non-Live AST Acc": 10,
+    "Live Acc": 10,
+    "Irrelevance Detection": 10,
+    "Multi Turn Acc": 30,
+    "Agentic Overall Acc": 40,
+}
+"""Of the groups in the overall score."""
+ABSENT_AS_WRONG = frozenset({OVERALL, "Live Acc", "Multi Turn Acc", "Agentic Overall Acc"})
+"""The figures in which what was not run counts as 0; the others are not given then."""
+TABLE = (
+    OVERALL, "Non-Live AST Acc", "Non-Live Simple AST", "Live Acc", "Multi Turn Acc", "Agentic Overall Acc",
+    "Web Search Acc", "Memory Acc", "Irrelevance Detection",
+)  # fmt: skip
+"""The order of the published table."""
+
+
 def score_figures(
     judged: Sequence[Judged], sizes: Mapping[str, int], *, strict: bool = True
 ) -> Iterator[Figure]:
@@ -133,49 +162,16 @@ def score_figures(
 
 def _group_figures(of: Mapping[str, Tally], *, strict: bool) -> Iterator[Figure]:
     """Overall, then the groups in the order of the published table."""
-    if not strict:
-        of = {name: tally for name, tally in of.items() if not tally.absent}
-    simple = _combine(of, mean, "simple_python", "simple_java", "simple_javascript")
-    calls = [simple, *(_combine(of, mean, name) for name in ("multiple", "parallel", "parallel_multiple"))]
-    non_live = _present(mean, calls)
-    lives = ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple")
-    live = _combine(of, pooled, *lives)
-    irrelevance = _combine(of, mean, "irrelevance", "live_irrelevance")
-    turns = ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
-    multi_turn = _combine(of, mean, *turns)
-    web = _combine(of, mean, "web_search_base", "web_search_no_snippet")
-    memory = _combine(of, mean, "memory_kv", "memory_vector", "memory_rec_sum")
-    agentic = _present(mean, [web, memory])
-    groups = [non_live, live, irrelevance, multi_turn, agentic]
-    weighted = [(group, weight) for group, weight in zip(groups, WEIGHTS, strict=True) if group is not None]
-    overall = (
-        _share([group for group, _ in weighted], [weight for _, weight in weighted]) if weighted else None
-    )
-    rows = (
-        (OVERALL, overall, True),
-        ("Non-Live AST Acc", non_live, False),
-        ("Non-Live Simple AST", simple, False),
-        ("Live Acc", live, True),
-        ("Multi Turn Acc", multi_turn, True),
-        ("Agentic Overall Acc", agentic, True),
-        ("Web Search Acc", web, False),
-        ("Memory Acc", memory, False),
-        ("Irrelevance Detection", irrelevance, False),
-    )
-    for name, tally, counts_absent in rows:
-        yield _group_figure(name, tally, counts_absent=counts_absent)
-
-
-def _combine(of: Mapping[str, Tally], how: object, *names: str) -> Tally | None:
-    return _present(how, [of.get(name) for name in names])
-
-
-def _present(how: object, tallies: Sequence[Tally | None]) -> Tally | None:
-    """The mean of those that count; None without one."""
-    present = [tally for tally in tallies if tally is not None]
-    assert callable(how)
-    combined: Tally | None = how(*present) if present else None
-    return combined
+    tallies = {name: tally for name, tally in of.items() if strict or not tally.absent}
+    for name, (combine, members) in GROUPS.items():
+        present = [tallies[member] for member in members if member in tallies]
+        if present:
+            tallies[name] = combine(*present)
+    weights = {name: weight for name, weight in WEIGHTS.items() if name in tallies}
+    if weights:
+        tallies[OVERALL] = _share([tallies[name] for name in weights], list(weights.values()))
+    for name in TABLE:
+        yield _group_figure(name, tallies.get(name), counts_absent=name in ABSENT_AS_WRONG)
 
 
 def _group_figure(name: str, tally: Tally | None, *, counts_absent: bool) -> Figure:

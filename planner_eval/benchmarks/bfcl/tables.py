@@ -26,7 +26,13 @@ def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
             yield Cell("Questions", name, category.group, None, float(counts[name]), counts[name])
     for name, category in CATEGORIES.items():
         if counts[name] and category.check == "multi_turn":
-            yield from _reference_cells(name, [sample for sample in samples if sample.category == name])
+            from planner_eval.benchmarks.bfcl.value_references import count_references
+
+            references = count_references([sample for sample in samples if sample.category == name])
+            plans = references["plans"]
+            for row, counted in _REFERENCES.items():
+                value = float(references[counted]) if plans else None
+                yield Cell("Earlier results in gold", row, name, None, value, plans)
 
 
 _REFERENCES = {
@@ -40,15 +46,6 @@ _REFERENCES = {
     "Arguments that may come from a result": "ambiguous arguments",
 }
 """The rows of the table of what gold takes from results, see :mod:`.value_references`."""
-
-
-def _reference_cells(category: str, samples: Sequence[Sample]) -> Iterator[Cell]:
-    from planner_eval.benchmarks.bfcl.value_references import count_references
-
-    counts = count_references(samples)
-    for row, name in _REFERENCES.items():
-        value = float(counts[name]) if counts["plans"] else None
-        yield Cell("Earlier results in gold", row, category, None, value, counts["plans"])
 
 
 def detail_tables(scored: Scored, _run: Run | None) -> Iterator[Table]:

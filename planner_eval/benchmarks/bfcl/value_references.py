@@ -78,11 +78,12 @@ def _count(calls: Sequence[GoldCall]) -> Counter[str]:
     returned: set[Any] = set()
     given_values: set[Any] = set()
     for call in calls:
-        kinds = [
-            kind
-            for value in call.arguments.values()
-            if (kind := _kind(value, returned, given_values, call.words))
-        ]
+        kinds = []
+        for value in call.arguments.values():
+            shared = returned.intersection(_telling_values(value))
+            unsaid = [item for item in shared - given_values if not _is_said(item, call.words)]
+            if shared:
+                kinds.append("taking" if unsaid else "ambiguous")
         counts.update(f"{kind} arguments" for kind in kinds)
         if kinds:
             counts["taking calls" if "taking" in kinds else "ambiguous calls"] += 1
@@ -90,14 +91,6 @@ def _count(calls: Sequence[GoldCall]) -> Counter[str]:
         returned.update(_telling_values(_result_data(call.result)))
     counts["taking plans"] = int(counts["taking calls"] > 0)
     return counts
-
-
-def _kind(value: Any, returned: set[Any], given_values: set[Any], words: str) -> str:
-    """Whether an argument's value is taken from a result, may be, or is not ("")."""
-    shared = returned.intersection(_telling_values(value))
-    if not shared:
-        return ""
-    return "taking" if any(not _is_said(item, words) for item in shared - given_values) else "ambiguous"
 
 
 def _is_said(value: Any, words: str) -> bool:

@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
@@ -32,7 +34,6 @@ from planner_eval.benchmarks.callnavi.official import (
     NO_STRUCTURE,
     NO_VALUES,
     PLACEHOLDER,
-    ParameterScoring,
     RoutedAnswer,
     StabilityScorer,
     Verdict,
@@ -51,8 +52,7 @@ from planner_eval.benchmarks.callnavi.reading import (
     read_yaml,
 )
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import Figure, SampleResults, Scorer, ratio, shared_figures
 from planner_eval.plan.model import Value
 
 if TYPE_CHECKING:
@@ -114,9 +114,12 @@ def scorer(
     >>> score_corrected([(sample, text)]).value("ast_hard")
     1.0
     """
-    parameters = ParameterScoring(_judge_answer, _figures, CorrectedOutcome)
-    routing = Scorer(_judge_route, _route_figures, RoutedAnswer)
-    return choose_scorer(task, notation, judge, parameters, routing)
+    parameters = Scorer(
+        partial(_judge_answer, notation=notation, judge=judge),
+        partial(_figures, has_judge=judge is not None),
+        CorrectedOutcome,
+    )
+    return choose_scorer(task, notation, parameters, Scorer(_judge_route, _route_figures, RoutedAnswer))
 
 
 def _judge_answer(sample: Sample, text: str, notation: str, judge: Judge | None) -> CorrectedOutcome:
@@ -130,14 +133,16 @@ def _judge_answer(sample: Sample, text: str, notation: str, judge: Judge | None)
     if problem is not None:
         return CorrectedOutcome(level_of(sample), False, Verdict(error=problem))
     answer = read_answer(text, notation=notation)
-    calls = answer.calls
-    if calls is None and judge is not None:
-        calls = _ask_judge_repair(judge, text, sample.tools, notation)
-    rating = None
+    calls, rating = answer.calls, None
     if judge is not None:
-        from planner_eval.benchmarks.callnavi.data import ask_clean_rating
+        from planner_eval.benchmarks.callnavi.data import ask_clean_rating, ask_repair
 
-        rating = ask_clean_rating(judge, sample.gold, text if calls is None else calls_data(calls))
+        if calls is None:
+            with suppress(ParseError):
+                read = read_json if notation == "json" else read_yaml
+                calls = calls_of(ask_repair(judge, text, sample.tools, read))
+        predicted = text if calls is None else {"API": calls[0], "parameters": list(map(dict, calls[1]))}
+        rating = ask_clean_rating(judge, sample.gold, predicted)
     verdict = Verdict(error=answer.code) if calls is None else judge_calls(gold, calls)
     return CorrectedOutcome(level_of(sample), answer.valid, verdict, rating)
 
@@ -149,22 +154,6 @@ def _no_calls_message(sample: Sample, reason: str) -> str:
         "of the calls as a "
         "list 'API' and their objects as a list 'parameters', one per call"
     )
-
-
-def _ask_judge_repair(judge: Judge, text: str, tools: Any, notation: str) -> Calls | None:
-    from planner_eval.benchmarks.callnavi.data import ask_repair
-
-    value = ask_repair(judge, text, tools, read_json if notation == "json" else read_yaml)
-    try:
-        return calls_of(value)
-    except ParseError:
-        return None
-
-
-def calls_data(calls: Calls) -> dict[str, Any]:
-    """The calls in CallNavi's own form, for the judge."""
-    names, objects = calls
-    return {"API": names, "parameters": list(map(dict, objects))}
 
 
 def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
@@ -229,8 +218,15 @@ def is_matching_value(gold: Value, predicted: Value) -> bool:
     return bool(gold == predicted)
 
 
-def _figures(compared: Sequence[CorrectedOutcome], has_judge: bool) -> Iterable[Figure]:
-    rating = _rating_figure(compared) if has_judge else NO_RATING
+def _figures(results: SampleResults, *, has_judge: bool) -> Iterable[Figure]:
+    compared: list[CorrectedOutcome] = [outcome for _, outcome in results]
+    rating = NO_RATING
+    if has_judge:
+        ratings = [record.rating for record in compared if record.rating is not None]
+        missing = len(compared) - len(ratings)
+        verb = "is" if missing == 1 else "are"
+        note = f"{format_count(missing, 'answer')} without a usable rating {verb} left out" if missing else ""
+        rating = ratio("gpt", sum(ratings), len(ratings), note=note)
     return verdict_figures(compared, _share_of([record.level for record in compared]), rating)
 
 
@@ -238,14 +234,6 @@ def _share_of(levels: Sequence[Any]) -> Callable[[str, int, str], Figure]:
     """How the share of hits in the questions of a difficulty is made, which these are of all."""
     sizes = {level: levels.count(level) for level in DIFFICULTIES} | {"overall": len(levels)}
     return lambda name, hits, level: ratio(name, hits, sizes[level])
-
-
-def _rating_figure(compared: Sequence[CorrectedOutcome]) -> Figure:
-    ratings = [record.rating for record in compared if record.rating is not None]
-    missing = len(compared) - len(ratings)
-    verb = "is" if missing == 1 else "are"
-    note = f"{format_count(missing, 'answer')} without a usable rating {verb} left out" if missing else ""
-    return ratio("gpt", sum(ratings), len(ratings), note=note)
 
 
 def _judge_route(sample: Sample, text: str) -> RoutedAnswer:

@@ -13,7 +13,13 @@ from typing import Any
 
 from planner_eval.base.errors import DatasetError, JudgeError
 from planner_eval.benchmarks.callnavi.reading import Reader
-from planner_eval.benchmarks.datasets.published import Audit, Sample, load_json, load_records
+from planner_eval.benchmarks.datasets.published import (
+    Audit,
+    Sample,
+    load_json,
+    load_records,
+    message_content,
+)
 from planner_eval.benchmarks.judging import Judge, Question, ask, prompt_files, read_rating
 from planner_eval.plan.model import Diagnostic, leaves
 
@@ -93,7 +99,7 @@ def _read_domain(folder: Path, domain: str) -> Iterator[Sample]:
             "diagnostics": audit,
         }
         id_ = str(record["id"]) if "id" in record else f"{domain}[{position}]"
-        yield Sample(id_, _last_question(messages), tools, gold, "callnavi", domain, extra)
+        yield Sample(id_, message_content(messages, -1), tools, gold, "callnavi", domain, extra)
 
 
 def findings(
@@ -102,12 +108,6 @@ def findings(
     """What is irregular in a question's record, and in a list of APIs."""
     yield from record_findings(record, declared)
     yield from tool_findings(tools)
-
-
-def _last_question(messages: Any) -> str:
-    if isinstance(messages, list) and messages and isinstance(messages[-1], dict):
-        return str(messages[-1].get("content", ""))
-    return ""
 
 
 def tool_findings(tools: list[dict[str, Any]]) -> Iterator[Diagnostic]:

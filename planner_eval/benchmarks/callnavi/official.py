@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,8 +25,16 @@ from planner_eval.benchmarks.callnavi.reading import (
     wash_yaml,
 )
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import (
+    Figure,
+    Records,
+    Report,
+    SampleResults,
+    SampleScore,
+    Scorer,
+    ratio,
+    shared_figures,
+)
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
@@ -86,29 +95,27 @@ def judge_parameters(gold: Mapping[str, Any], predicted: Any, *, sort_keys: bool
     "TypeError: argument of type 'NoneType' is not iterable"
     """
     try:
-        return _find_verdict(gold, predicted, sort_keys)
+        if predicted == {} or not (
+            _contains_key(predicted, "API") and _contains_key(predicted, "parameters")
+        ):
+            return NO_ORDER
+        if predicted["API"] != gold["API"]:
+            return NO_ORDER
+        entries, gold_entries = predicted["parameters"], gold["parameters"]
+        if len(entries) != len(gold_entries):
+            return NO_ORDER
+        structure = values = True
+        for position, keys in enumerate(gold_entries):
+            for key in sorted(keys) if sort_keys else keys:
+                entry = entries[position]  # looked up for each key, as published: where gold has none, never
+                if not (key in entry if type(entry) is dict else _contains_key(entry, key)):
+                    structure = False
+                    break
+                value = keys[key]
+                if value not in _WILDCARDS and entry[key] != value:
+                    values = False
     except (TypeError, KeyError, IndexError, RecursionError) as problem:
         return Verdict(error=f"{type(problem).__name__}: {problem}")
-
-
-def _find_verdict(gold: Mapping[str, Any], predicted: Any, sort_keys: bool) -> Verdict:
-    if predicted == {} or not (_contains_key(predicted, "API") and _contains_key(predicted, "parameters")):
-        return NO_ORDER
-    if predicted["API"] != gold["API"]:
-        return NO_ORDER
-    entries, gold_entries = predicted["parameters"], gold["parameters"]
-    if len(entries) != len(gold_entries):
-        return NO_ORDER
-    structure = values = True
-    for position, keys in enumerate(gold_entries):
-        for key in sorted(keys) if sort_keys else keys:
-            entry = entries[position]  # looked up for each key, as published: where gold has none, never
-            if not (key in entry if type(entry) is dict else _contains_key(entry, key)):
-                structure = False
-                break
-            value = keys[key]
-            if value not in _WILDCARDS and entry[key] != value:
-                values = False
     return (ALL_RIGHT if values else NO_VALUES) if structure else NO_STRUCTURE
 
 
@@ -292,22 +299,15 @@ def scorer(
     >>> report.value("ast_easy") == 1 / 456
     True
     """
-    parameters = ParameterScoring(_judge_answer, _parameter_figures, OfficialOutcome)
-    routing = Scorer(_judge_route, _route_figures, RoutedAnswer)
-    return choose_scorer(task, notation, judge, parameters, routing)
+    parameters = Scorer(
+        partial(_judge_answer, notation=notation, judge=judge),
+        partial(_parameter_figures, has_judge=judge is not None),
+        OfficialOutcome,
+    )
+    return choose_scorer(task, notation, parameters, Scorer(_judge_route, _route_figures, RoutedAnswer))
 
 
-class ParameterScoring(NamedTuple):
-    """How a variant scores answers with parameters, given the notation and the judge."""
-
-    judge_answer: Callable[[Sample, str, str, Any], Any]
-    figures: Callable[[Sequence[Any], bool], Iterable[Figure]]
-    outcome: type
-
-
-def choose_scorer(
-    task: str, notation: str, judge: Judge | None, parameters: ParameterScoring, routing: Scorer
-) -> Scorer | StabilityScorer:
+def choose_scorer(task: str, notation: str, parameters: Scorer, routing: Scorer) -> Scorer | StabilityScorer:
     """The scorer of a task.
 
     Raises:
@@ -316,14 +316,9 @@ def choose_scorer(
     for value, name, values in ((task, "task", TASKS), (notation, "notation", tuple(READERS))):
         if value not in values:
             raise ValueError(f"{name} is {value!r}, expected one of {', '.join(values)}")
-    if task != "parameters":
-        return StabilityScorer() if task == "stability" else routing
-    judge_answer, figures, outcome = parameters
-    return Scorer(
-        lambda sample, text: judge_answer(sample, text, notation, judge),
-        lambda results: figures([result for _, result in results], judge is not None),
-        outcome,
-    )
+    if task == "stability":
+        return StabilityScorer()
+    return parameters if task == "parameters" else routing
 
 
 def level_of(sample: Sample) -> str | None:
@@ -363,7 +358,8 @@ def gold_problem(sample: Sample) -> str | None:
     return None
 
 
-def _parameter_figures(judged: Sequence[OfficialOutcome], has_judge: bool) -> Iterable[Figure]:
+def _parameter_figures(results: SampleResults, *, has_judge: bool) -> Iterable[Figure]:
+    judged: list[OfficialOutcome] = [outcome for _, outcome in results]
     unwashed = next((record.unwashed for record in judged if record.unwashed), None)
     if unwashed and unwashed.startswith("LimitError"):  # which is a limit of ours
         unwashed = None

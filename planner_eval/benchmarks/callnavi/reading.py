@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.frozen import fast_frozen
-from planner_eval.base.json_text import JSON_WHITESPACE, build_object, fast_json_loads, object_items
+from planner_eval.base.json_text import JSON_WHITESPACE, build_object, fast_json_loads
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.python_calls import MAX_CHARS, read_literal
-from planner_eval.plan.model import Call, Plan
+from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.finding.thoughts import strip_thoughts
 from planner_eval.reading.dialects.read import parse, write
 
@@ -109,7 +109,12 @@ def read_yaml(text: str) -> WashedAnswer:
         value = yaml.load(text, Loader=_yaml_loader(text))
     except Exception:  # the YAML parser lets KeyError, IndexError and more out on bad tags
         return WashedAnswer({}, False)
-    return _pass_through_json(value)
+    try:
+        return WashedAnswer(json.loads(json.dumps(value, sort_keys=True, default=_as_text)), True)
+    except (TypeError, ValueError, RecursionError) as problem:
+        # Python's two JSON writers word it differently; the published scripts use the one without modules.
+        reason = str(problem).replace("not datetime.", "not ")
+        return WashedAnswer({}, True, f"{type(problem).__name__}: {reason}")
 
 
 def _refuse_text(reason: str) -> WashedAnswer:
@@ -132,16 +137,6 @@ def _yaml_loader(text: str) -> Any:
     if levels > _MAX_LEVELS or " " * _MAX_LEVELS in text or _PLAIN_YAML.fullmatch(text) is None:
         return yaml.SafeLoader
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-def _pass_through_json(value: Any) -> WashedAnswer:
-    """The value after the detour through sorted JSON text that the YAML scripts take."""
-    try:
-        return WashedAnswer(json.loads(json.dumps(value, sort_keys=True, default=_as_text)), True)
-    except (TypeError, ValueError, RecursionError) as problem:
-        # Python's two JSON writers word it differently; the published scripts use the one without modules.
-        text = str(problem).replace("not datetime.", "not ")
-        return WashedAnswer({}, True, f"{type(problem).__name__}: {text}")
 
 
 def _as_text(value: object) -> str:
@@ -208,11 +203,6 @@ class PredictedPlan:
     valid: bool
     code: str | None = None
 
-    @property
-    def plan(self) -> Plan | None:
-        """The calls as a plan."""
-        return None if self.calls is None else _plan_from_calls(self.calls)
-
 
 def read_answer(text: str, *, notation: str = "json") -> PredictedPlan:
     r"""The answer's calls, and whether it is valid as it stands.
@@ -221,11 +211,11 @@ def read_answer(text: str, *, notation: str = "json") -> PredictedPlan:
         text: What the model wrote.
         notation: ``"json"`` or ``"yaml"``.
 
-    >>> read_answer('{"API": ["pay"], "parameters": [{"to": "Ann\'s"}]}').plan.calls[0].arguments
-    (('to', "Ann's"),)
+    >>> read_answer('{"API": ["pay"], "parameters": [{"to": "Ann\'s"}]}').calls
+    (['pay'], [{'to': "Ann's"}])
     >>> fenced = read_answer("```json\n{'API': ['pay'], 'parameters': [{}]}\n```")
-    >>> fenced.valid, [call.name for call in fenced.plan.calls]
-    (False, ['pay'])
+    >>> fenced.valid, fenced.calls
+    (False, (['pay'], [{}]))
     """
     value = _read_json(text) if notation == "json" else _read_yaml(text)
     if value is _NO_VALUE:
@@ -342,7 +332,11 @@ def _read_literal(text: str) -> Any:
     if is_cut or len(text) > MAX_CHARS or text[:1] not in _LITERAL_STARTS:
         return _NO_VALUE
     if text.isascii():
-        if _is_jsonlike(text):
+        if (  # Python's reader is needed for other spellings, and for what nests deeply
+            _UNLIKE_PYTHON.search(text) is None
+            and not ("'" in text and '"' in text)
+            and text.count("[") + text.count("{") < _MAX_BRACKETS
+        ):
             quoted = text.replace("'", '"')
             if _LAST_COMMA.search(quoted):
                 quoted = _TEXT_OR_LAST_COMMA.sub(lambda m: m[1] or m[2], quoted)  # a template is slower
@@ -376,25 +370,7 @@ _MAX_BRACKETS = 100
 """Python's parser takes fewer levels than JSON's."""
 
 
-def _is_jsonlike(text: str) -> bool:
-    """Whether a text, once its quotes and last commas are JSON's, is in JSON what it is in Python.
-
-    One kind of quotes is around texts alone then: nothing is escaped and no other quotes stand in them. JSON
-    is read ten times as fast, and an answer with Python's quotes or commas is often nothing else.
-    """
-    return (
-        _UNLIKE_PYTHON.search(text) is None
-        and not ("'" in text and '"' in text)
-        and text.count("[") + text.count("{") < _MAX_BRACKETS
-    )
-
-
 _READERS = (_read_json, _read_literal, _read_api_yaml)
-
-
-def _plan_from_calls(calls: Calls) -> Plan:
-    numbered = enumerate(zip(*calls, strict=True), 1)
-    return Plan(tuple([Call(f"c{n}", name, object_items(arguments)) for n, (name, arguments) in numbered]))
 
 
 def _plan_calls(plan: Plan) -> Calls:

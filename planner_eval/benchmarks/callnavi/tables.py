@@ -40,7 +40,6 @@ _COLUMNS = ("API Functions", "Questions", "Easy", "Medium", "Hard")
 _TABLE_2 = printed_table("callnavi", "table_2")
 QUESTIONS = {domain: int(published[2]) for domain, published in _TABLE_2.items()}
 """The questions of each domain, as printed."""
-_OVERALL = "overall"
 
 
 def table1(samples: Iterable[Sample]) -> list[Cell]:
@@ -91,28 +90,22 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
     ('Banking', 'API Functions', '91', '0 of 115 questions available')
     """
     rows = [(sample.category, len(sample.tools or ()), level_of(sample)) for sample in samples]
-    return [
-        cell
-        for domain, (title, *printed) in _TABLE_2.items()
-        for cell in _row_cells(title, printed, [row for row in rows if domain in (_OVERALL, row[0])])
-    ]
+    cells = []
+    for domain, (title, *printed) in _TABLE_2.items():
+        members = [row for row in rows if domain in ("overall", row[0])]
+        n, levels = len(members), Counter(level for _, _, level in members)
+        functions = sum({name: size for name, size, _ in reversed(members)}.values())
+        counts = (functions, n, *(levels[level] for level in DIFFICULTIES))
+        for column, published, count in zip(_COLUMNS, printed, counts, strict=True):
+            note = "" if count == published else f"the released data has {count}"
+            place = ("Table 2", title, column)
+            cells.append(paper_cell(place, published, count, (n, printed[1]), unit="questions", note=note))
+    return cells
 
 
 def paper_cells(samples: Sequence[Sample]) -> list[Cell]:
     """The cells of Table 1 and Table 2."""
     return [*table1(samples), *table2(samples)]
-
-
-def _row_cells(title: str, printed: Sequence[int], rows: Sequence[tuple[str, int, Any]]) -> Iterator[Cell]:
-    """The cells of some questions, each with its domain, how many functions that has, and its difficulty."""
-    n, levels = len(rows), Counter(level for _, _, level in rows)
-    functions = sum({domain: functions for domain, functions, _ in reversed(rows)}.values())
-    counts = (functions, n, *(levels[level] for level in DIFFICULTIES))
-    for column, published, count in zip(_COLUMNS, printed, counts, strict=True):
-        note = "" if count == published else f"the released data has {count}"
-        yield paper_cell(
-            ("Table 2", title, column), published, count, (n, printed[1]), unit="questions", note=note
-        )
 
 
 def _has_later_placeholder(sample: Sample) -> bool:

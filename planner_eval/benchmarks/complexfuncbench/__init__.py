@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BENCHMARK", "Settings", "score_corrected", "score_official", "table3"]
 
-_RUNNER_OPTION = Option(
-    "runner",
-    "gpt",
-    (),
-    "Which published runner, one per family of models, ran the conversations.",
-    ("official",),
-)
 
 score_official, score_corrected = score_functions("complexfuncbench")
 __getattr__ = deferred_names(__name__, Settings="turn", table3="tables")
@@ -42,7 +35,15 @@ BENCHMARK = Benchmark(
     fits=all_have_keys("role"),
     signs=("conversations",),
     difference="the paper counts the samples at hand, and every annotated call once",
-    options=(_RUNNER_OPTION,),
+    options=(
+        Option(
+            "runner",
+            "gpt",
+            (),
+            "Which published runner, one per family of models, ran the conversations.",
+            ("official",),
+        ),
+    ),
     judged=True,
     gold_text=lambda sample: _gold_prediction(sample.gold),
     notations=frozenset({"json"}),

@@ -47,13 +47,6 @@ class UndecodableCall:
     arguments: str
 
 
-class DecodedTurn(NamedTuple):
-    """The calls of a turn, or the record that ends the sample."""
-
-    calls: Sequence[FunctionCall]
-    fault: ErrorRecord | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Runner:
     """What one published runner does differently.
@@ -75,7 +68,7 @@ class Runner:
 
     def decode(
         self, calls: Sequence[FunctionCall | UndecodableCall], functions: Mapping[str, Any]
-    ) -> DecodedTurn:
+    ) -> tuple[list[FunctionCall], ErrorRecord | None]:
         """The turn's calls, or the record that ends the sample.
 
         Args:
@@ -85,11 +78,11 @@ class Runner:
         readable: list[FunctionCall] = []
         for call in calls:
             if isinstance(call, UndecodableCall):
-                return DecodedTurn((), self._refusal(call.name, call.arguments))
+                return [], self._refusal(call.name, call.arguments)
             if self.unknown_function and call["name"] not in functions:
-                return DecodedTurn((), self._refusal(call["name"], json.dumps(call["arguments"])))
+                return [], self._refusal(call["name"], json.dumps(call["arguments"]))
             readable.append(call)
-        return DecodedTurn(readable)
+        return readable, None
 
     def _refusal(self, name: str, arguments: str) -> ErrorRecord:
         call_text = f"namespace(name={name!r}, arguments={arguments!r})"

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, JudgeError, ParseError
@@ -45,8 +46,7 @@ from planner_eval.benchmarks.complexfuncbench.turn import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import Judge
-from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures, sum_columns
+from planner_eval.benchmarks.report import Figure, SampleResults, Scorer, ratio, shared_figures, sum_columns
 from planner_eval.benchmarks.turns import turn_figures
 from planner_eval.comparison.turns import TurnComparison
 
@@ -153,15 +153,16 @@ def self_correction(turns: Sequence[Sequence[JudgedCall]]) -> tuple[int, int]:
     for turn in reversed(turns):
         wrong = [call for call in turn if not call.matched]
         total += len(wrong)
-        corrected += sum(any(_is_corrected_by(call, other) for other in later) for call in wrong)
+        corrected += sum(
+            any(
+                right.prediction["name"] == call.prediction["name"]
+                or (call.gold is not None and right.gold is call.gold)
+                for right in later
+            )
+            for call in wrong
+        )
         later += [call for call in turn if call.matched]
     return corrected, total
-
-
-def _is_corrected_by(wrong: JudgedCall, right: JudgedCall) -> bool:
-    return right.prediction["name"] == wrong.prediction["name"] or (
-        wrong.gold is not None and right.gold is wrong.gold
-    )
 
 
 # ----------------------------------------------------------------------
@@ -410,13 +411,12 @@ def scorer(settings: Settings = DEFAULT_SETTINGS, judge: Judge | None = None) ->
     """
     used = settings if judge is None else replace(settings, judge=judge)
 
-    def judge_sample(sample: Sample, text: str) -> CorrectedOutcome:
-        return _judge_record(sample, text, used)
-
-    def figures(results: SampleResults) -> Iterator[Figure]:
-        return _figures([outcome for _, outcome in results if outcome.judged], used.judge is not None)
-
-    return Scorer(judge_sample, figures, CorrectedOutcome, apart=False)
+    return Scorer(
+        partial(_judge_record, settings=used),
+        partial(_figures, has_judge=used.judge is not None),
+        CorrectedOutcome,
+        apart=False,
+    )
 
 
 def _judge_record(sample: Sample, text: str, settings: Settings) -> CorrectedOutcome:
@@ -454,8 +454,9 @@ _ACCURACY_NOTE = "share (0 to 1) of the annotated calls that were made; each cou
 _SELF_CORRECTION_NOTE = "wrong calls that got an error message and were put right in a later turn"
 
 
-def _figures(judged: Sequence[CorrectedOutcome], has_judge: bool) -> Iterator[Figure]:
-    groups = {"Overall {}": list(judged)}
+def _figures(results: SampleResults, *, has_judge: bool) -> Iterator[Figure]:
+    judged: list[CorrectedOutcome] = [outcome for _, outcome in results if outcome.judged]
+    groups = {"Overall {}": judged}
     for outcome in judged:
         groups.setdefault(f"{{}} {outcome.domain}", []).append(outcome)
     for name, group in groups.items():

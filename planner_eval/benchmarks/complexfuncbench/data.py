@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.datasets.published import Sample, load_json, load_jsonl
+from planner_eval.benchmarks.datasets.published import Sample, load_json, load_jsonl, message_content
 from planner_eval.plan.model import Diagnostic
 
 DATA_FILE = "ComplexFuncBench.jsonl"
@@ -64,7 +64,13 @@ def read_complexfuncbench(folder: Path) -> Iterator[Sample]:
             extra["exact_match_values"] = checked
         talk = record.get("conversations")
         yield Sample(
-            id_, _query(talk), record.get("functions"), talk, "complexfuncbench", domain_of(id_), extra
+            id_,
+            message_content(talk, 0),
+            record.get("functions"),
+            talk,
+            "complexfuncbench",
+            domain_of(id_),
+            extra,
         )
 
 
@@ -75,12 +81,6 @@ def domain_of(identifier: str) -> str:
     'Car-Rental'
     """
     return identifier.rpartition("-")[0] or identifier
-
-
-def _query(talk: Any) -> str:
-    if isinstance(talk, list) and talk and isinstance(talk[0], dict):
-        return str(talk[0].get("content", ""))
-    return ""
 
 
 def record_findings(record: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -113,10 +113,8 @@ def record_findings(record: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 
 def _turn_findings(turns: Sequence[Mapping[str, Any]]) -> Iterator[Diagnostic]:
-    if domain_unknown := [turn for turn in turns[:1] if turn.get("role") != "user"]:
-        yield Diagnostic(
-            "dataset.record", f"begins with a turn of role {domain_unknown[0].get('role')!r}", "error"
-        )
+    if turns and (role := turns[0].get("role")) != "user":
+        yield Diagnostic("dataset.record", f"begins with a turn of role {role!r}", "error")
     for number, turn in enumerate(turns):
         if "function_call" not in turn:
             continue

@@ -35,8 +35,7 @@ from planner_eval.benchmarks.complexfuncbench.turn import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import Judge
-from planner_eval.benchmarks.report import Figure
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import Figure, SampleResults, Scorer, shared_figures
 
 # ----------------------------------------------------------------------
 # A recorded conversation as text becomes the turns that a model took in it.
@@ -222,8 +221,15 @@ def scorer(runner: str = "gpt", settings: Settings = DEFAULT_SETTINGS, judge: Ju
     used = settings if judge is None else replace(settings, judge=judge)
 
     def judge_sample(sample: Sample, text: str) -> OfficialOutcome:
-        outcome = _judge_record(sample, text, RUNNERS[runner], used)
-        return outcome._replace(checked=used.checked_for(sample) is not None)
+        domain, checked = domain_of(sample.id), used.checked_for(sample) is not None
+        try:
+            state = score_conversation(sample, read_turns(text), runner=RUNNERS[runner], settings=used)
+            scores = score_response(sample.gold, state.response, used.judge)
+        except ParseError as failure:
+            return OfficialOutcome(domain, failure.code, checked=checked)
+        except (OfficialFailure, InputError, JudgeError) as failure:
+            return OfficialOutcome(domain, str(failure), checked=checked)
+        return keep(domain, state, scores)._replace(checked=checked)
 
     def figures(results: SampleResults) -> Iterator[Figure]:
         note = "" if all(outcome.checked for _, outcome in results) else NO_VALUE_CHECK_NOTE
@@ -232,18 +238,6 @@ def scorer(runner: str = "gpt", settings: Settings = DEFAULT_SETTINGS, judge: Ju
         yield from answer_figures(written, judged=used.judge is not None)
 
     return Scorer(judge_sample, figures, OfficialOutcome, apart=False)
-
-
-def _judge_record(sample: Sample, text: str, runner: Runner, settings: Settings) -> OfficialOutcome:
-    domain = domain_of(sample.id)
-    try:
-        outcome = score_conversation(sample, read_turns(text), runner=runner, settings=settings)
-        scores = score_response(sample.gold, outcome.response, settings.judge)
-    except ParseError as failure:
-        return OfficialOutcome(domain, failure.code)
-    except (OfficialFailure, InputError, JudgeError) as failure:
-        return OfficialOutcome(domain, str(failure))
-    return keep(domain, outcome, scores)
 
 
 def score_conversation(

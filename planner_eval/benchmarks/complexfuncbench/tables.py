@@ -110,17 +110,15 @@ def step_chart(systems: Sequence[System]) -> Chart:
         distributions[system.name if system.name != "annotated" else "annotated (system)"] = actual
     numbers = [number for counts in distributions.values() for number in counts]
     ticks = range(min(numbers), max(numbers) + 1)
-    series = {name: _share_points(counts, ticks) for name, counts in distributions.items()}
+    series = {
+        name: tuple(point_of(ratio("", counts[number], counts.total()))._replace(n=0) for number in ticks)
+        for name, counts in distributions.items()
+    }
     series["annotated"] = tuple(Point(point.value) for point in series["annotated"])  # what is given is sure
     across = "steps with calls"
     return Chart(
         "complexfuncbench-6", (Bars("", tuple(map(str, ticks)), across, "conversations (%)", series),)
     )
-
-
-def _share_points(counts: Counter[int], ticks: Sequence[int]) -> tuple[Point, ...]:
-    total = counts.total()
-    return tuple(point_of(ratio("", counts[number], total))._replace(n=0) for number in ticks)
 
 
 CHARTS = {

@@ -341,8 +341,6 @@ def _similar_pairs(
 
 # ----------------------------------------------------------------------
 # What both variants of the scorer need: settings, and a sample made ready for judging.
-EXACT_VALUES_KEY = "exact_match_values"
-"""Where a sample carries the published lists of parameters that must be equal."""
 
 CROSS = "Cross"
 
@@ -366,8 +364,7 @@ class Settings:
 
     def checked_for(self, sample: Sample) -> Mapping[str, Sequence[str]] | None:
         """The lists that the value check uses for a sample; None where there are none."""
-        carried: Mapping[str, Sequence[str]] | None = sample.extra.get(EXACT_VALUES_KEY)
-        return carried if self.checked is None else self.checked
+        return sample.extra.get("exact_match_values") if self.checked is None else self.checked
 
 
 DEFAULT_SETTINGS = Settings()

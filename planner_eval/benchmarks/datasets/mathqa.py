@@ -310,10 +310,31 @@ def findings(
 
 
 def _call_findings(calls: Sequence[Node]) -> Iterator[Diagnostic]:
+    """What is irregular in the names of operations, then in the tokens of operands."""
     for name in dict.fromkeys(call[0] for call in calls):
-        yield from _name_findings(name, [call for call in calls if call[0] == name])
+        if name in LIST_OPERATIONS:
+            yield Diagnostic(
+                "dataset.list_argument", f"{name} takes its operands as a list in NESTful", "info"
+            )
+        elif name not in OFFICIAL_FUNCTIONS:
+            yield Diagnostic("dataset.unknown_tool", f"{name} is not one of NESTful's functions")
+        else:
+            parameters = signature(OFFICIAL_FUNCTIONS[name]).parameters.values()
+            least = sum(p.default is p.empty for p in parameters)
+            for size in (len(call) - 1 for call in calls if call[0] == name):
+                if not least <= size <= len(parameters):
+                    message = f"{name} takes {len(parameters)} operands, found {size}"
+                    yield Diagnostic("dataset.operands", message)
     for token in dict.fromkeys(operand for call in calls for operand in call[1:] if isinstance(operand, str)):
-        yield from _token_findings(token)
+        number = value(token)
+        if isinstance(number, str):
+            yield Diagnostic("dataset.number", f"{token!r} is not a number")
+        elif "," in token:
+            message = f"{token!r} has thousands separators; read as {number}"
+            yield Diagnostic("dataset.thousands", message, "info")
+        elif token.startswith("const_") and "." in token:
+            message = f"{token!r} is spelled differently from all other constants"
+            yield Diagnostic("dataset.constant", message, "info")
 
 
 def _value_findings(steps: Sequence[Node]) -> Iterator[Diagnostic]:
@@ -349,29 +370,3 @@ def _is_same_formula(formula: Sequence[Node], steps: Sequence[Node]) -> bool:
 def _operand_key(token: str) -> Any:
     number = value(token)
     return float(number) if isinstance(number, int) else number
-
-
-def _name_findings(name: str, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    if name in LIST_OPERATIONS:
-        yield Diagnostic("dataset.list_argument", f"{name} takes its operands as a list in NESTful", "info")
-    elif name not in OFFICIAL_FUNCTIONS:
-        yield Diagnostic("dataset.unknown_tool", f"{name} is not one of NESTful's functions")
-    else:
-        parameters = signature(OFFICIAL_FUNCTIONS[name]).parameters.values()
-        least = sum(p.default is p.empty for p in parameters)
-        for node in nodes:
-            if not least <= len(node) - 1 <= len(parameters):
-                message = f"{name} takes {len(parameters)} operands, found {len(node) - 1}"
-                yield Diagnostic("dataset.operands", message)
-
-
-def _token_findings(token: str) -> Iterator[Diagnostic]:
-    number = value(token)
-    if isinstance(number, str):
-        yield Diagnostic("dataset.number", f"{token!r} is not a number")
-    elif "," in token:
-        yield Diagnostic("dataset.thousands", f"{token!r} has thousands separators; read as {number}", "info")
-    elif token.startswith("const_") and "." in token:
-        yield Diagnostic(
-            "dataset.constant", f"{token!r} is spelled differently from all other constants", "info"
-        )

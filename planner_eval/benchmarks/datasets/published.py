@@ -215,6 +215,13 @@ def choose_parts(folder: Path, title: str, files: Mapping[str, str], part: str |
     return names
 
 
+def message_content(messages: Any, position: int) -> str:
+    """The content of the message at a position of a record's conversation; "" where it has none."""
+    if isinstance(messages, list) and messages and isinstance(messages[position], dict):
+        return str(messages[position].get("content", ""))
+    return ""
+
+
 def load_jsonl(path: Path) -> Iterator[JsonLine]:
     """The lines of a JSON lines file; empty lines are passed over.
 
@@ -489,20 +496,18 @@ def verify(dataset: Dataset, folder: Path) -> list[FileState]:
         dataset: What should be there.
         folder: Where it should be.
     """
-    checksums = read_accepted_checksums(folder)
-    return [_file_state(file, folder, checksums) for file in dataset.files]
-
-
-def _file_state(file: PublishedFile, folder: Path, checksums: dict[str, str]) -> FileState:
-    path = folder / file.path
-    if not path.is_file():
-        return FileState(file, "missing")
-    checksum = digest(path)
-    if file.sha256 is not None:
-        return FileState(file, "ok" if checksum == file.sha256 else "differs", checksum)
-    if file.path in checksums:
-        return FileState(file, "accepted" if checksum == checksums[file.path] else "differs", checksum)
-    return FileState(file, "unknown", checksum)
+    states, accepted = [], read_accepted_checksums(folder)
+    for file in dataset.files:
+        path, known = folder / file.path, file.sha256 or accepted.get(file.path)
+        checksum = digest(path) if path.is_file() else None
+        if checksum is None:
+            state = "missing"
+        elif known is None:
+            state = "unknown"
+        else:
+            state = "differs" if checksum != known else "ok" if file.sha256 else "accepted"
+        states.append(FileState(file, state, checksum))
+    return states
 
 
 def read_accepted_checksums(folder: Path) -> dict[str, str]:

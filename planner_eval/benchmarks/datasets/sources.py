@@ -290,16 +290,12 @@ def _named_datasets(name: str) -> list[Dataset]:
     members = datasets_of(bare)
     if members or named:
         return members or [find_dataset(bare)]
-    if "/" not in name and "." not in name and (hint := _closest_name(name)):
-        raise InputError(f"there is no file {name}; did you mean the data set {hint}?")
+    if "/" not in name and "." not in name:
+        sets = published_datasets().values()
+        names = {key for dataset in sets for key in (dataset.name, dataset.benchmark) if key}
+        if hint := closest_name(name.lower(), sorted(names)):
+            raise InputError(f"there is no file {name}; did you mean the data set {hint}?")
     return []
-
-
-def _closest_name(name: str) -> str | None:
-    names = {
-        key for dataset in published_datasets().values() for key in (dataset.name, dataset.benchmark) if key
-    }
-    return closest_name(name.lower(), sorted(names))
 
 
 def _read_datasets(

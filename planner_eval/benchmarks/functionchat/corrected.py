@@ -39,8 +39,7 @@ from planner_eval.benchmarks.functionchat.official import (
 )
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.judging import Judge, ask
-from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import Figure, SampleResults, Scorer, ratio, shared_figures
 from planner_eval.benchmarks.turns import dialog_figures
 from planner_eval.plan.model import Call
 
@@ -84,11 +83,6 @@ def rule_answer(sample: Sample, answer: AssistantTurn, gold: AssistantTurn | Non
         return Ruling(FAIL, "unreadable call")
     if sample.extra["type_of_output"] == "call":
         return _rule_call(sample, answer, answer_of(sample.gold) if gold is None else gold)
-    return _rule_words(sample, answer)
-
-
-def _rule_words(sample: Sample, answer: AssistantTurn) -> Ruling:
-    """Words are due: a call is wrong, the reference itself is right, a judge reads anything else."""
     if answer.calls:
         return Ruling(FAIL, "call instead of text")
     if not answer.content:
@@ -388,21 +382,13 @@ def _gold_problem(sample: Sample, gold: AssistantTurn) -> str | None:
 
 def _ask_judge(judge: Judge, sample: Sample, answer: AssistantTurn) -> str | None:
     message = answer.message if isinstance(answer.message, dict) else {"tool_calls": answer.message}
-    request = judge_request(sample, message | {"tool_calls": _openai_calls(answer)})
-    return ask(judge, request, read_last_word, MAX_ATTEMPTS)
-
-
-def _openai_calls(answer: AssistantTurn) -> list[dict[str, object]]:
-    """The calls of an answer in OpenAI's form, whatever form they came in."""
-    return [
-        {
-            "function": {
-                "name": c.name,
-                "arguments": json.dumps(dict(c.arguments), ensure_ascii=False, default=str),
-            }
-        }
-        for c in answer.calls
+    # The calls as the endpoint would have them, whatever notation the answer is in.
+    arguments = [json.dumps(dict(call.arguments), ensure_ascii=False, default=str) for call in answer.calls]
+    calls = [
+        {"function": {"name": call.name, "arguments": text}}
+        for call, text in zip(answer.calls, arguments, strict=True)
     ]
+    return ask(judge, judge_request(sample, message | {"tool_calls": calls}), read_last_word, MAX_ATTEMPTS)
 
 
 def read_last_word(text: str) -> str | None:

@@ -71,17 +71,15 @@ def _read_text(acceptable: str) -> Any:
     Raises:
         ValueError: it is neither JSON nor one of the sentences known to mean "none".
     """
-    value: Any = _read_json_or_quoted(acceptable) if acceptable else acceptable
+    value: Any = acceptable
+    if acceptable:
+        try:
+            value = json.loads(acceptable)
+        except (ValueError, RecursionError):
+            value = json.loads(f'"{acceptable}"')
     if value is None or (isinstance(value, str) and digest(value) in NO_ALTERNATIVES_DIGESTS):
         return {}
     return json.loads(value) if isinstance(value, str) else value
-
-
-def _read_json_or_quoted(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return json.loads(f'"{text}"')
 
 
 def digest(text: str) -> str:

@@ -19,10 +19,9 @@ from planner_eval.base.errors import InputError, JudgeError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import fast_json_loads
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.functionchat.data import FILES, acceptable_text, model_request
+from planner_eval.benchmarks.functionchat.data import FILES, acceptable_text, model_request, verdict_request
 from planner_eval.benchmarks.functionchat.matching import FAILED_TEXT, SKIPPED, ExactMatch, match_call
-from planner_eval.benchmarks.report import Figure, Records, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import Figure, Records, SampleResults, Scorer, ratio, shared_figures
 from planner_eval.benchmarks.turns import dialog_figures
 
 if TYPE_CHECKING:
@@ -357,8 +356,6 @@ def match_item(sample: Sample, output: Any) -> ExactMatch:
 
 def judge_request(sample: Sample, output: Any) -> Any:
     """What the judge is asked about one answer."""
-    from planner_eval.benchmarks.functionchat.data import verdict_request
-
     request_data = model_request(sample)
     fields = {
         "tools": request_data["tools"],
@@ -417,13 +414,6 @@ def _part_figures(subset: str, members: SampleResults) -> Iterable[Figure]:
         yield Figure(f"{subset} total", None, error=scores.error, note="the published run ends here")
     for name, value in scores.score.items():
         yield Figure(f"{subset} {name}", value)
-    yield from _paper_averages(subset, scores)
-    undecided = sum(not is_decided(record.verdict) for _, record in members)
-    yield Figure(f"{subset} undecided", undecided, undecided, len(members), "verdicts neither pass nor fail")
-
-
-def _paper_averages(subset: str, scores: Scores) -> Iterable[Figure]:
-    """The averages of the paper's tables that the published code leaves to its reader."""
     score = scores.score
     if subset == "singlecall":
         kinds = [name.removesuffix(" total") for name in score if name.endswith(" total")]
@@ -431,6 +421,8 @@ def _paper_averages(subset: str, scores: Scores) -> Iterable[Figure]:
     elif score:
         rates = [Figure(name, value) for name, value in score.items() if name.endswith(" pass rate")]
         yield macro(f"{subset} avg(macro)", rates)
+    undecided = sum(not is_decided(record.verdict) for _, record in members)
+    yield Figure(f"{subset} undecided", undecided, undecided, len(members), "verdicts neither pass nor fail")
 
 
 # ----------------------------------------------------------------------
@@ -465,7 +457,24 @@ def row(sample: Sample, judged: Judgement) -> str:
     An answer that went to the judge is written without the ids of its calls, as published. For an
     answer without a verdict ``is_pass`` holds the error; the published code writes no file then.
     """
-    cells = _cells(sample, judged)
+    request_data = model_request(sample)
+    tidy = strip_ids if judged.by == "judge" else (lambda message: message)
+    json_fields = {
+        "ground_truth": tidy(request_data["ground_truth"]),
+        "acceptable_arguments": request_data["acceptable_arguments"],
+        "model_output": tidy(judged.output) if judged.output is not None else None,
+        "reasoning": {"reasoning": judged.text},
+        "query": request_data["messages"],
+        "input_messages": request_data["messages"],
+        "tools": request_data["tools"],
+    }
+    cells: dict[str, Any] = {
+        name: json.dumps(value, ensure_ascii=False) for name, value in json_fields.items()
+    }
+    cells["serial_num"] = request_data["serial_num"]
+    cells["is_pass"] = judged.error if judged.verdict is None else judged.verdict
+    for name in ("tools_type", "type_of_output", "category"):
+        cells[name] = request_data.get(name)
     return "".join(f"{cells[name]}\t" for name in COLUMNS[sample.extra["part"]]).strip()
 
 
@@ -522,25 +531,3 @@ def read_report(text: str) -> Iterator[ReportedVerdict]:
             name, verdict = f"{subset}-{cells.get('serial_num')}", cells.get("is_pass")
             name += f"-{cells.get('tools_type')}" if subset == "singlecall" else ""
             yield ReportedVerdict(number, name, verdict if is_decided(verdict) else None)
-
-
-def _cells(sample: Sample, judged: Judgement) -> dict[str, Any]:
-    request_data = model_request(sample)
-    tidy = strip_ids if judged.by == "judge" else (lambda message: message)
-    json_fields = {
-        "ground_truth": tidy(request_data["ground_truth"]),
-        "acceptable_arguments": request_data["acceptable_arguments"],
-        "model_output": tidy(judged.output) if judged.output is not None else None,
-        "reasoning": {"reasoning": judged.text},
-        "query": request_data["messages"],
-        "input_messages": request_data["messages"],
-        "tools": request_data["tools"],
-    }
-    cells: dict[str, Any] = {
-        name: json.dumps(value, ensure_ascii=False) for name, value in json_fields.items()
-    }
-    cells["serial_num"] = request_data["serial_num"]
-    cells["is_pass"] = judged.error if judged.verdict is None else judged.verdict
-    for name in ("tools_type", "type_of_output", "category"):
-        cells[name] = request_data.get(name)
-    return cells

@@ -53,8 +53,13 @@ def read_answer(text: str) -> AssistantTurn:
         return AssistantTurn(code="parse.limit")
     try:
         value = fast_json_loads(text)
-    except (ValueError, RecursionError):
-        return _read_text_turn(text)
+    except (ValueError, RecursionError):  # calls in whatever notation the text is in, else words
+        try:
+            calls = parse(text).calls
+        except ParseError:
+            calls = ()
+        message = {"role": "assistant", "content": text}
+        return AssistantTurn(calls, "" if calls else text.strip(), message=message)
     if value is None:
         return AssistantTurn(message={"role": "assistant", "content": None})
     if isinstance(value, str):
@@ -219,16 +224,6 @@ def _texts(content: Any) -> list[str]:
         return [content]
     items = content if isinstance(content, list) else []
     return [item["text"] for item in items if isinstance(item, dict) and isinstance(item.get("text"), str)]
-
-
-def _read_text_turn(text: str) -> AssistantTurn:
-    """Calls in whatever dialect the text is in, else words."""
-    try:
-        calls = parse(text).calls
-    except ParseError:
-        calls = ()
-    content = "" if calls else text.strip()
-    return AssistantTurn(calls, content, message={"role": "assistant", "content": text})
 
 
 # ----------------------------------------------------------------------

@@ -183,19 +183,21 @@ def error_class(sample: Sample, answer: AssistantTurn) -> str:
 
 def _needless_call_class(sample: Sample, calls: Sequence[Call]) -> str:
     """A call where words are due: of no tool, one that was made before, or one with invented values."""
-    if any(call.name not in offered_functions(sample) for call in calls):
+    offered = offered_functions(sample)
+    if any(call.name not in offered for call in calls):
         return "call of a function not offered"
-    before = {_call_key(call) for message in sample.extra["messages"] for call in _calls_of(message)}
+    before = {
+        _call_key(call)
+        for message in sample.extra["messages"]
+        if isinstance(message, Mapping) and message.get("tool_calls")
+        for call in answer_of(message).calls
+    }
     if all(_call_key(call) in before for call in calls):
         return "call made before"
-    argument_names = [set(dict(call.arguments)) for call in calls]
-    if any(
-        needed - names
-        for names, needed in zip(
-            argument_names, (_required_parameters(sample, c) for c in calls), strict=True
-        )
-    ):
-        return "call with missing information"
+    for call in calls:
+        needed = offered[call.name].get("required")
+        if isinstance(needed, list) and set(map(str, needed)) - dict(call.arguments).keys():
+            return "call with missing information"
     slot = sample.extra["type_of_output"] == "slot"
     return "call with invented values" if slot else "call instead of text"
 
@@ -220,15 +222,6 @@ def offered_functions(sample: Sample) -> dict[str, Mapping[str, Any]]:
     declared_functions = [function for function in functions if isinstance(function, Mapping)]
     declared = [(str(function.get("name")), function.get("parameters")) for function in declared_functions]
     return {name: schema if isinstance(schema, Mapping) else {} for name, schema in declared}
-
-
-def _required_parameters(sample: Sample, call: Call) -> set[str]:
-    needed = offered_functions(sample)[call.name].get("required")
-    return set(map(str, needed)) if isinstance(needed, list) else set()
-
-
-def _calls_of(message: Any) -> tuple[Call, ...]:
-    return answer_of(message).calls if isinstance(message, Mapping) and message.get("tool_calls") else ()
 
 
 def _call_key(call: Call) -> str:

@@ -17,12 +17,6 @@ from planner_eval.benchmarks.benchmark import (
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
-_MODEL_OPTION = Option(
-    "model",
-    "granite-3.1-8b-instruct",
-    (),
-    "The model name by which the published scorer chooses one of its 16 answer formats.",
-)
 score_official, score_corrected = score_functions("nestful")
 
 BENCHMARK = Benchmark(
@@ -31,7 +25,14 @@ BENCHMARK = Benchmark(
     fits=all_have_keys("name", "arguments"),
     signs=("gold_answer", "var_result"),
     difference="the paper compares plans; the published code compares texts of calls",
-    options=(_MODEL_OPTION,),
+    options=(
+        Option(
+            "model",
+            "granite-3.1-8b-instruct",
+            (),
+            "The model name by which the published scorer chooses one of its 16 answer formats.",
+        ),
+    ),
     runner=deferred("planner_eval.execution.nestful:NestfulRunner"),
     gold_beside={"output": ""},
     lower=("num_errors_*", "num_pred_examples_w_parsing_errors"),

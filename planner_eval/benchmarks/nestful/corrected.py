@@ -8,7 +8,7 @@ by the name of the tool that is referred to; running ignores parameter names, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -24,12 +24,11 @@ from planner_eval.benchmarks.nestful.official import (
 )
 from planner_eval.benchmarks.nestful.reading import Reading, read_gold, read_prediction, usual_layout
 from planner_eval.benchmarks.paired import argument_keys, count_shared, matches_of, pair_calls
-from planner_eval.benchmarks.report import Figure, Run, f1, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
+from planner_eval.benchmarks.report import Figure, Run, SampleResults, Scorer, f1, ratio, shared_figures
 from planner_eval.comparison.matching.likeness import Tool, find_respellings, is_similar_name
 from planner_eval.execution.answers import answers_match, is_rounded
 from planner_eval.plan.canonical import compare
-from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, contains_kind
+from planner_eval.plan.model import Call, Plan, Ref, Unresolved, contains_kind
 
 
 # ----------------------------------------------------------------------
@@ -81,9 +80,14 @@ def _run_plan(plan: Plan, sample: Sample, run: Run) -> Any:
     A plain function is taken at its word: how it passes values is its own affair, and as it cannot tell a
     failure from False it never gives False.
     """
-    usual = replace(
-        sample, tools=usual_layout(_select_tools(sample.tools, {call.name for call in plan.calls}))
-    )
+    tools, names = sample.tools, {call.name for call in plan.calls}
+    if isinstance(tools, list):
+        tools = [
+            spec
+            for spec in tools
+            if not isinstance(spec, dict) or type(name := spec.get("name")) is not str or name in names
+        ]
+    usual = replace(sample, tools=usual_layout(tools))
     calls = executable_calls(plan, usual.tools)
     if not calls:
         return _FAILED
@@ -92,17 +96,6 @@ def _run_plan(plan: Plan, sample: Sample, run: Run) -> Any:
         return outcome.value if outcome.failure is None else _FAILED
     value = run(calls, usual)
     return _FAILED if value is False else value
-
-
-def _select_tools(tools: Any, names: set[str]) -> Any:
-    """Tool specs without those that say another name."""
-    if not isinstance(tools, list):
-        return tools
-    return [
-        spec
-        for spec in tools
-        if not isinstance(spec, dict) or type(name := spec.get("name")) is not str or name in names
-    ]
 
 
 def executable_calls(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
@@ -127,19 +120,16 @@ def executable_calls(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
         outputs.append(next(iter(returned)) if isinstance(returned, dict) and len(returned) == 1 else "")
         written = {}
         for name, value in values.items():
-            if not _is_resolvable(value, position, outputs):
+            if isinstance(value, Ref):
+                output = outputs[value.call] if value.call < position else ""
+                if not output or value.path not in ((), (output,)):
+                    return None
+                value = f"$var_{value.call}.{output}$"
+            elif contains_kind(value, (Ref, Unresolved)):
                 return None
-            written[name] = f"$var_{value.call}.{outputs[value.call]}$" if isinstance(value, Ref) else value
+            written[name] = value
         calls.append({"name": call.name, "label": f"$var_{position}", "arguments": written})
     return calls
-
-
-def _is_resolvable(value: Value, position: int, outputs: list[str]) -> bool:
-    """Whether a value is a literal, or a reference that the executor can follow."""
-    if isinstance(value, Ref):
-        output = outputs[value.call] if value.call < position else ""
-        return bool(output) and value.path in ((), (output,))
-    return not contains_kind(value, (Ref, Unresolved))
 
 
 # ----------------------------------------------------------------------
@@ -159,8 +149,6 @@ def count_equal_calls(pred: Plan, gold: Plan) -> int | None:
     >>> count_equal_calls(pred, gold), count_equal_calls(gold, gold)
     (1, None)
     """
-    if pred is gold:
-        return None
     if not pred.answer and not gold.answer:
         comparison = compare(pred, gold, ordered=False)
         if comparison.same:
@@ -417,12 +405,7 @@ def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
     >>> score_corrected([(Sample("a", gold=calls), json.dumps(extra))]).value("accuracy_combined")
     0.5
     """
-
-    def figures(results: SampleResults) -> tuple[Figure, ...]:
-        absent = list(dict.fromkeys(name for _, outcome in results for name in outcome.absent))
-        counts = (outcome.counts for _, outcome in results if outcome.counts is not None)
-        return _figures(total(counts), run is not None, absent)
-
+    figures = partial(_figures, executed=run is not None)
     return Scorer(partial(judge_answer, model=model, run=run), figures, CorrectedOutcome)
 
 
@@ -431,16 +414,15 @@ def judge_answer(
 ) -> CorrectedOutcome:
     """What became of one answer: the matter of figures and of figure 6."""
     try:
-        gold_reading = read_gold(sample.gold)
+        gold = read_gold(sample.gold)
     except ParseError as problem:
         return CorrectedOutcome(None, f"gold: {problem.code}")
-    gold = gold_reading.plan
-    reading = read_prediction(text, model, sample.tools, gold_reading)
+    reading = read_prediction(text, model, sample.tools)
     absent = absent_functions(run, sample.gold)
     won, winnable = False, not absent
     if run is not None and not absent:
         won = is_winning(reading.plan, sample, run, gold)
-        winnable = won or (reading.plan is not gold and is_winning(gold, sample, run, gold))
+        winnable = won or is_winning(gold, sample, run, gold)
     counts = count(reading, gold, won=won, runnable=not absent, winnable=winnable)
     return CorrectedOutcome(counts, reading.error, tuple(absent), run is not None)
 
@@ -484,18 +466,15 @@ def _parameter_keys(plan: Plan) -> list[tuple[str, str]]:
     return [(call.name, name) for call in plan.calls for name, _ in call.arguments]
 
 
-def total(counts: Iterable[NestfulCounts]) -> NestfulCounts:
-    """The sum of the counts of many samples."""
-    nothing = [0] * len(NestfulCounts._fields)
-    return NestfulCounts(*map(sum, zip(nothing, *counts, strict=True)))
-
-
-def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure, ...]:
+def _figures(results: SampleResults, *, executed: bool) -> tuple[Figure, ...]:
+    counts = (outcome.counts for _, outcome in results if outcome.counts is not None)
+    c = NestfulCounts(*map(sum, zip([0] * len(NestfulCounts._fields), *counts, strict=True)))
+    absent = list(dict.fromkeys(name for _, outcome in results for name in outcome.absent))
     functions = "function names, summed over samples; invented ones cost precision"
     parameters = "parameter names of each function, without their values"
     partial = "equal calls, as a share of the longer plan's calls; mean over samples"
     won = "valid calls that lead to the gold answer; a failure never wins"
-    if run and c.winnable < c.runnable:
+    if executed and c.winnable < c.runnable:
         highest = c.winnable / c.runnable
         reason = "in the rest, gold's own calls fail"
         won = f"at most {c.winnable:,} of {c.runnable:,} ({highest:.4g}) can be won: {reason}; {won}"
@@ -511,6 +490,8 @@ def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure
         Figure("num_examples", c.samples),
         ratio("accuracy_combined", c.partial, c.samples, note=partial),
         ratio("percentage_times_full_score", c.full, c.samples, note="plans that mean the same as gold's"),
-        ratio("win_rate", c.won, c.runnable, note=won) if run else Figure("win_rate", None, note="not run"),
+        ratio("win_rate", c.won, c.runnable, note=won)
+        if executed
+        else Figure("win_rate", None, note="not run"),
         Figure("num_pred_examples_w_parsing_errors", c.unread, note="answers that cannot be read"),
     )

@@ -123,7 +123,11 @@ def _read_version_2(path: Path) -> Iterator[Sample]:
         extra = _extra(fields, diagnostics)
         specs = ToolSpecs(tools or None, "nestful", _TOOL_LIST, f"{path}, record {position}")
         extra["diagnostics"] = Audit(f"{_FINDINGS}:version_2_findings", fields, diagnostics, gold, specs)
-        yield _sample(fields, identity, _domain(gold), (gold, tools), extra)
+        names = (
+            [call.get("name") for call in gold if isinstance(call, dict)] if isinstance(gold, list) else []
+        )
+        domain = "math" if names and all(name in OFFICIAL_FUNCTIONS for name in names) else "coding"
+        yield _sample(fields, identity, domain, (gold, tools), extra)
 
 
 def _sample(
@@ -186,10 +190,3 @@ def _check_json_leaf(leaf: Any) -> Any:
     if leaf is None or isinstance(leaf, str | int | float):
         return leaf
     raise ValueError(f"{type(leaf).__name__} is not JSON data")
-
-
-def _domain(gold: Any) -> str:
-    """The paper's domain: mathematics where every call is one of the 40 basic functions."""
-    calls = gold if isinstance(gold, list) else []
-    names = [call.get("name") for call in calls if isinstance(call, dict)]
-    return "math" if names and all(name in OFFICIAL_FUNCTIONS for name in names) else "coding"

@@ -73,14 +73,7 @@ def tool_findings(tools: Any) -> Iterator[Diagnostic]:
 
 
 def _plan_findings(plan: Plan, catalog: Catalog | None) -> Iterator[Diagnostic]:
-    """What is irregular in the gold plan: how it refers, what the specs say of it."""
-    yield from _text_findings(plan)
-    if catalog is not None:
-        yield from check_plan(plan, catalog)
-
-
-def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
-    """References inside longer texts, and dollar signs that are money."""
+    """What an argument's text and value need care for, then what the tools forbid, where there are any."""
     for position, call in enumerate(plan.calls):
         for name, value in call.arguments:
             if contains_kind(value, Template):
@@ -90,3 +83,5 @@ def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
             if money:
                 text = f"{name} is {money[0]!r}, which the published scorer changes only in predictions"
                 yield Diagnostic("dataset.dollar", text, "info", position, name)
+    if catalog is not None:
+        yield from check_plan(plan, catalog)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from planner_eval.base.errors import InputError
@@ -146,24 +147,20 @@ def _entries(raw: Any, *, grounded: bool, keep_result: bool = True) -> ParsedAns
         return ParsedAnswer(raw=raw, failed=True, abort="TypeError")
 
 
-def _has_labels(text: str) -> bool:
-    return "label" in text
-
-
 def _read_plain(text: str) -> ParsedAnswer:
-    return _decode_answer(text, grounded=_has_labels(text))
+    return _decode_answer(text, grounded="label" in text)
 
 
 def _read_llama_3(text: str) -> ParsedAnswer:
     body = text.strip().removesuffix("'")
     body = body if body.startswith("[") else "[" + body
     body = body if body.endswith("]") else body + "]"
-    return _decode_answer(body, grounded=_has_labels(text))
+    return _decode_answer(body, grounded="label" in text)
 
 
 def _read_llama_3_70b(text: str) -> ParsedAnswer:
     text = text.strip()
-    first = _decode_answer(text, grounded=_has_labels(text), keep_result=False)
+    first = _decode_answer(text, grounded="label" in text, keep_result=False)
     if not first.failed:
         return first
     if not (text.startswith("[") and text.endswith("]")):
@@ -190,21 +187,12 @@ def _read_hermes(text: str) -> ParsedAnswer:
     if text.startswith("tool_call\n{"):
         text = text.replace("tool_call\n{", "<tool_call>\n{")
     calls = []
-    for segment in _split_tagged(text):
-        try:
-            calls.append(json.loads(segment.strip()))
-        except _FAILURES:
-            continue
+    for piece in text.split("</tool_call>")[:-1]:
+        _, tag, segment = piece.partition("<tool_call>")
+        if tag:
+            with suppress(*_FAILURES):
+                calls.append(json.loads(segment.strip()))
     return _entries(calls, grounded=True) if calls else ParsedAnswer(raw=calls, failed=True)
-
-
-def _split_tagged(text: str) -> list[str]:
-    segments = []
-    start = text.find("<tool_call>")
-    while start >= 0 and (end := text.find("</tool_call>", start + 11)) >= 0:
-        segments.append(text[start + 11 : end])
-        start = text.find("<tool_call>", end)
-    return segments
 
 
 _XLAM_MARKERS = ("ANSWER", "FUNCTION CALLS", "FUNCTION CALL", "ACTIONS", "ACTION")
@@ -248,7 +236,7 @@ def _read_granite_20b(text: str) -> ParsedAnswer:
         raw = [json.loads(piece) for piece in text.split("<function_call>") if piece]
     except _FAILURES:
         return ParsedAnswer(failed=True)
-    return _entries(raw, grounded=_has_labels(text), keep_result=False)
+    return _entries(raw, grounded="label" in text, keep_result=False)
 
 
 READERS: dict[str, Callable[[str], ParsedAnswer]] = {

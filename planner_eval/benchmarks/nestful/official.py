@@ -19,8 +19,7 @@ from planner_eval.benchmarks.nestful.official_metrics import (
     predicted_text,
 )
 from planner_eval.benchmarks.nestful.reading import is_older_layout
-from planner_eval.benchmarks.report import Figure, Run, failed_figures, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer
+from planner_eval.benchmarks.report import Figure, Run, SampleResults, Scorer, failed_figures, ratio
 
 if TYPE_CHECKING:
     from planner_eval.execution.nestful import NestfulRunner
@@ -183,19 +182,15 @@ def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
         except _MALFORMED_ERRORS as raised:
             return OfficialOutcome(None, answer.abort or type(raised).__name__)
 
-    def figures(results: SampleResults) -> Iterable[Figure]:
-        scored = [outcome.scored for _, outcome in results if outcome.scored is not None]
-        abort = next((outcome.error for _, outcome in results if outcome.error), None)
-        return _figures(scored, abort, run is not None)
-
-    return Scorer(judge, figures, OfficialOutcome)
+    return Scorer(judge, functools.partial(_figures, executed=run is not None), OfficialOutcome)
 
 
 def _score_answer(sample: Sample, text: str, answer: ParsedAnswer, run: Run | None) -> ScoredAnswer:
     gold = ground(sample.gold)
-    entries = [entry for entry in answer.calls if entry != _DUMMY_CALL or list(entry) != list(_DUMMY_CALL)]
-    names, nameless = _entry_names(_clean_entries(entries, text))
-    pred_pairs, unpaired = _entry_pairs(_clean_entries(entries, text))
+    real = [entry for entry in answer.calls if entry != _DUMMY_CALL or list(entry) != list(_DUMMY_CALL)]
+    entries = _clean_entries(real, text)
+    names = [str(entry["name"]) for entry in entries if type(entry) is dict and "name" in entry]
+    pred_pairs, unpaired = _entry_pairs(entries)
     texts = map(predicted_text, _clean_entries(answer.calls, text))
     win = None if run is None else _is_winning(answer.raw, sample, run)
     gold_names = [str(call["name"]) for call in gold]
@@ -210,7 +205,7 @@ def _score_answer(sample: Sample, text: str, answer: ParsedAnswer, run: Run | No
         absent=absent_functions(run, sample.gold) if win is False else (),  # why it is lost
         older=win is False and is_older_layout(sample.tools),
         failed=answer.failed,
-        nameless=nameless,
+        nameless=len(entries) - len(names),
         unpaired=unpaired,
     )
 
@@ -220,12 +215,6 @@ def _clean_entries(entries: Sequence[Any], text: str) -> Sequence[Any]:
     if "endoftext" not in text and "\\u" not in text:
         return entries
     return [json.loads(json.dumps(entry).replace(_END_OF_TEXT, "")) for entry in entries]
-
-
-def _entry_names(entries: Sequence[Any]) -> tuple[list[str], int]:
-    """The names of predicted entries, and how many entries have none."""
-    names = [str(entry["name"]) for entry in entries if type(entry) is dict and "name" in entry]
-    return names, len(entries) - len(names)
 
 
 def _entry_pairs(entries: Sequence[Any]) -> tuple[dict[str, list[str]], int]:
@@ -252,14 +241,16 @@ def _is_winning(raw: Any, sample: Sample, run: Run) -> bool:
     return is_win(run(raw, sample), gold)
 
 
-def _figures(scored: Sequence[ScoredAnswer], abort: str | None, run: bool) -> tuple[Figure, ...]:
+def _figures(results: SampleResults, *, executed: bool) -> tuple[Figure, ...]:
+    scored = [outcome.scored for _, outcome in results if outcome.scored is not None]
+    abort = next((outcome.error for _, outcome in results if outcome.error), None)
     n = len(scored)
     figures = (
         *_f1_figures(scored),
         Figure("num_examples", n),
         Figure("accuracy_combined", statistics.mean(s.partial for s in scored) if scored else None),
         ratio("percentage_times_full_score", sum(s.partial == 1 for s in scored), n),
-        _win_rate(scored) if run else Figure("win_rate", "no"),
+        _win_rate(scored) if executed else Figure("win_rate", "no"),
         Figure("num_errors_parsing_pred_intent", sum(s.failed + s.nameless for s in scored)),
         Figure("num_errors_parsing_gold_intent", 0),
         Figure("num_errors_parsing_pred_slot", sum(s.unpaired for s in scored)),

@@ -226,9 +226,11 @@ def alternate_figure(report: Report) -> Figure:
     error = next((figure.error for figure in report.figures if figure.error), None)
     if error is not None:
         return Figure(ALTERNATE_FIGURE, None, error=error)
-    hits, judged = alternate_wins(report), 0
-    for row in report.rows:
-        judged += any(figure.name == "win" and figure.value is not None for figure in row.figures)
+    hits = alternate_wins(report)
+    judged = sum(
+        any(figure.name == "win" and figure.value is not None for figure in row.figures)
+        for row in report.rows
+    )
     return ratio(ALTERNATE_FIGURE, len(hits), judged, note="" if judged else "not run")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import marshal
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -43,15 +42,11 @@ def usual_layout(tools: Any) -> Any:
 
 def is_older_layout(tools: Any) -> bool:
     """Whether :func:`usual_layout` changes tool specs."""
-    return isinstance(tools, list) and any(map(_is_older_spec, tools))
-
-
-def _is_older_spec(spec: Any) -> bool:
-    """Whether a spec is in another layout than version 2's."""
-    return isinstance(spec, dict) and (
+    return isinstance(tools, list) and any(
         "output_parameter" in spec
-        or _is_nested(spec.get("parameters"))
-        or _is_nested(spec.get("output_parameters"))
+        or any(_is_nested(spec.get(f"{what}parameters")) for what in ("", "output_"))
+        for spec in tools
+        if isinstance(spec, dict)
     )
 
 
@@ -92,44 +87,22 @@ class Reading:
     error: str | None = None
 
 
-@fast_frozen
-class GoldCalls:
-    """A sample's gold calls, read once.
-
-    Args:
-        plan: What they mean, without the closing pseudo call.
-        data: Stands for them as they are written: equal for equal data alone; None where nothing can.
-    """
-
-    plan: Plan
-    data: bytes | None
-
-
-def read_gold(calls: Any) -> GoldCalls:
-    """A sample's gold calls.
+def read_gold(calls: Any) -> Plan:
+    """What a sample's gold calls mean, without the closing pseudo call.
 
     Raises:
         ParseError: they cannot be read.
     """
-    return GoldCalls(drop_named_answer(parse(calls, dialect="nestful")), _data_key(calls))
+    return drop_named_answer(parse(calls, dialect="nestful"))
 
 
-def _data_key(data: Any) -> bytes | None:
-    """What stands for data: other bytes for 1, 1.0 and true, none for an object that gives a key twice."""
-    try:
-        return marshal.dumps(data, 0)
-    except ValueError:
-        return None
-
-
-def read_prediction(text: str, model: str, tools: Any = None, gold: GoldCalls | None = None) -> Reading:
+def read_prediction(text: str, model: str, tools: Any = None) -> Reading:
     """Read an answer: as NESTful's JSON, else in the model's own format, else in any dialect we know.
 
     Args:
         text: The whole answer.
         model: The model name that chooses the published reader.
         tools: The sample's tool specs, which type what a Python-like answer writes in quotes.
-        gold: An answer that writes the same is read already.
 
     >>> tagged = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
     >>> [call.name for call in read_prediction(tagged, "Hermes-2-Pro-Mistral-7B").plan.calls]
@@ -137,11 +110,8 @@ def read_prediction(text: str, model: str, tools: Any = None, gold: GoldCalls | 
     >>> read_prediction("I cannot help.", "DeepSeek-V3").error
     'parse.syntax'
     """
-    data = _read_json_calls(text)
-    if data is not None and gold is not None and gold.data is not None and _data_key(data) == gold.data:
-        return Reading(_close_references(gold.plan))
     try:
-        plan = parse(data or text, dialect="nestful", limits=UNEXPLAINED_LIMITS)
+        plan = parse(_read_json_calls(text) or text, dialect="nestful", limits=UNEXPLAINED_LIMITS)
         return Reading(_close_references(drop_named_answer(plan)))
     except ParseError as problem:
         code = problem.code
@@ -234,7 +204,11 @@ def _close_references(plan: Plan) -> Plan:
     The published scorer adds the ``$`` to any text that begins with one, prices too. Here the label decides,
     for a text that begins with one can mean nothing else.
     """
-    if not any(_may_hold_reference(value) for call in plan.calls for _, value in call.arguments):
+    if not any(
+        value.startswith("$") if type(value) is str else contains_kind(value, (list, dict, Template))
+        for call in plan.calls
+        for _, value in call.arguments
+    ):
         return plan
     positions = {call.id: position for position, call in enumerate(plan.calls)}
 
@@ -245,11 +219,6 @@ def _close_references(plan: Plan) -> Plan:
         return Ref(positions[reference.name], reference.path)
 
     return change_leaves(plan, change)
-
-
-def _may_hold_reference(value: Value) -> bool:
-    """Whether a value is, or may hold, a text that begins with a dollar sign."""
-    return value.startswith("$") if type(value) is str else contains_kind(value, (list, dict, Template))
 
 
 def drop_named_answer(plan: Plan) -> Plan:

@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError, InputError, ParseError
 from planner_eval.benchmarks.benchmark import Details, Table
@@ -105,8 +105,7 @@ class WinShare(NamedTuple):
     won: int
 
 
-_KeysOf: TypeAlias = Callable[[Plan], Iterable[int | str]]
-_PANELS: dict[str, tuple[str, str, _KeysOf]] = {
+_PANELS: dict[str, tuple[str, str, Callable[[Plan], Iterable[int | str]]]] = {
     "depth": ("(a)", "nesting depth (samples)", lambda plan: (nesting_depth(plan),)),
     "dependencies": ("(b)", "data dependencies (samples)", lambda plan: (data_dependencies(plan),)),
     "pattern": ("(c)", "nesting pattern (samples)", lambda plan: set(nesting_patterns(plan)) - {"A"}),
@@ -128,7 +127,7 @@ def figure6(judged: Iterable[tuple[Sample, CorrectedOutcome]]) -> list[WinShare]
     wins: dict[tuple[str, Any], list[int]] = defaultdict(list)
     for sample, outcome in judged:
         if outcome.counts is not None and outcome.counts.runnable:
-            gold = read_gold(sample.gold).plan
+            gold = read_gold(sample.gold)
             for panel, (_, _, keys_of) in _PANELS.items():
                 for key in keys_of(gold):
                     wins[panel, key].append(outcome.counts.won)
@@ -167,33 +166,45 @@ def _structure_rows(plans: Sequence[Plan]) -> dict[str, Mapping[Any, float]]:
         for ins, outs in zip(needed, used, strict=True)
         for before, after in zip(ins, outs, strict=True)
     )
-    return {
-        "Samples": {"": n},
-        "Tools": {"": len({call.name for plan in plans for call in plan.calls})},
-        "Samples that repeat a tool": {
-            "": sum(len({call.name for call in plan.calls}) < len(plan) for plan in plans)
-        },
-        "Calls": {"": calls},
-        "Avg. calls": {"": calls / (n or 1)},
-        "Avg. depth": {"": sum(depths) / (n or 1)},
+    rows: dict[str, float | Counter[Any]] = {
+        "Samples": n,
+        "Tools": len({call.name for plan in plans for call in plan.calls}),
+        "Samples that repeat a tool": sum(
+            len({call.name for call in plan.calls}) < len(plan) for plan in plans
+        ),
+        "Calls": calls,
+        "Avg. calls": calls / (n or 1),
+        "Avg. depth": sum(depths) / (n or 1),
         "Samples of depth {}": Counter(depths),
-        "References": {"": sum(len(plan.edges) for plan in plans)},
-        "Data dependencies": {"": dependencies},
-        "Avg. data dependencies": {"": dependencies / (n or 1)},
+        "References": sum(len(plan.edges) for plan in plans),
+        "Data dependencies": dependencies,
+        "Avg. data dependencies": dependencies / (n or 1),
         "Calls that use {} others": Counter(len(links) for plan in needed for links in plan),
         "Calls used by {} others": Counter(len(links) for plan in used for links in plan),
-        "Chains A→B→C": {"": sum(chains)},
-        "Avg. components": {"": component_count / (n or 1)},
-        "Avg. calls of a component": {"": calls / (component_count or 1)},
+        "Chains A→B→C": sum(chains),
+        "Avg. components": component_count / (n or 1),
+        "Avg. calls of a component": calls / (component_count or 1),
         "Pattern {}": sum((Counter(nesting_patterns(plan)) for plan in plans), Counter()),
     }
+    return {row: value if isinstance(value, Counter) else {"": value} for row, value in rows.items()}
 
 
 # ----------------------------------------------------------------------
 # NESTful's Figure 6: win rate by nesting depth, data dependencies and nesting pattern (section 4.5).
 def structure_chart(systems: Sequence[System]) -> Chart:
     """Win rate by the structure of the gold plan, three panels, a bar a system."""
-    shares = {system.name: _win_shares(system) for system in systems}
+    shares = {}
+    for system in systems:
+        if system.run is None:
+            raise InputError(
+                "nestful-6 shows win rates, which need the answers to be run: add --tools=nestful"
+            )
+        records = [record for record, _ in system.rows()]
+        shares[system.name] = figure6(_judge(records, system.run, system.scored.options))
+        if not shares[system.name]:
+            raise InputError(
+                f"{system.name}: nestful-6 shows win rates, but none of these gold plans can be run"
+            )
     panels = []
     for panel, (head, across, _) in _PANELS.items():
         points = {
@@ -210,16 +221,6 @@ def structure_chart(systems: Sequence[System]) -> Chart:
         )
         panels.append(bars(head, {key: str(key) for key in keys}, points, across, "win rate (%)"))
     return Chart("nestful-6", tuple(panels))
-
-
-def _win_shares(system: System) -> list[WinShare]:
-    if system.run is None:
-        raise InputError("nestful-6 shows win rates, which need the answers to be run: add --tools=nestful")
-    records = [record for record, _ in system.rows()]
-    shares = figure6(_judge(records, system.run, system.scored.options))
-    if not shares:
-        raise InputError(f"{system.name}: nestful-6 shows win rates, but none of these gold plans can be run")
-    return shares
 
 
 def _judge(
@@ -296,7 +297,7 @@ def challenges(answers: Iterable[tuple[Sample, str, CorrectedOutcome]], *, model
 
 def _answer_challenges(sample: Sample, text: str, model: str) -> Counter[str]:
     """The challenges that one answer shows, each with how often."""
-    gold, reading = read_gold(sample.gold).plan, read_prediction(text, model, sample.tools)
+    gold, reading = read_gold(sample.gold), read_prediction(text, model, sample.tools)
     if reading.error is not None:
         return Counter({UNREAD: 1})
     try:
@@ -308,9 +309,11 @@ def _answer_challenges(sample: Sample, text: str, model: str) -> Counter[str]:
     for name, codes in CHALLENGE_CODES.items():
         occurrences[name] = sum(times for (code, *_), times in extra.items() if code in codes)
     absent = Counter(call.name for call in gold.calls) - Counter(call.name for call in reading.plan.calls)
-    words = _split_words(sample.query)
+    query = f" {_join_words(sample.query)} "
     occurrences[IMPLICIT] = sum(
-        times for name, times in absent.items() if not _has_name_words(_split_words(name), words)
+        times
+        for name, times in absent.items()
+        if not (words := _join_words(name)) or f" {words} " not in query
     )
     return +occurrences
 
@@ -323,14 +326,8 @@ def _findings(plan: Plan, catalog: Catalog) -> Counter[tuple[str, str, str | Non
     )
 
 
-def _split_words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
-
-
-def _has_name_words(name: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether the words of a function's name stand in a row."""
-    size = len(name)
-    return size > 0 and any(words[start : start + size] == name for start in range(len(words) - size + 1))
+def _join_words(text: str) -> str:
+    return " ".join(word.casefold() for word in _WORD.findall(text))
 
 
 # ----------------------------------------------------------------------

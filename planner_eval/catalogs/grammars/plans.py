@@ -148,9 +148,8 @@ def writable_tool(tool: Tool, dialect: str) -> Tool | None:
 
 def _can_read_back(tool: Tool, dialect: str, argument: str | None) -> bool:
     name, app = tool.full_name, None
-    if dialect == "pythonic" and not all(
-        _is_name(name_part) for name_part in (*name.split("."), argument or "a")
-    ):
+    words = (*name.split("."), argument or "a")
+    if dialect == "pythonic" and not all(word.isidentifier() and not iskeyword(word) for word in words):
         return False
     argument_text = "" if argument is None else f"{argument}='1'"
     text = f"[{name}({argument_text})]"
@@ -168,11 +167,6 @@ def _can_read_back(tool: Tool, dialect: str, argument: str | None) -> bool:
         app,
         expected,
     )
-
-
-def _is_name(word: str) -> bool:
-    """Whether Python itself takes it as a name; our reader takes more, but not everywhere."""
-    return word.isidentifier() and not iskeyword(word)
 
 
 # ----------------------------------------------------------------------
@@ -242,13 +236,10 @@ def _json_call(spec: PlanSpec, values: ValueRules, names: Sequence[str], positio
     positions = (position,) if position else spec.producers(0)
     call_rules = []
     for tool in spec.tools:
-        fields = [(f"{quote_json(parameter.name)}: ", parameter) for parameter in tool.parameters]
-        arguments = seq("{", values.ordered(fields, position, f"given_{tool.full_name}"), "}")
-        if arguments == NEVER:
-            values.narrow[unwritable_text(tool)] = None
+        given = _arguments(values, tool, position, tool.full_name, lambda name: f"{quote_json(name)}: ")
         if tool.open and not tool.parameters:
-            arguments = seq("{", values.free(position, tool.others), "}")
-        arguments = seq(', "arguments": ', arguments)
+            given = values.free(position, tool.others)
+        arguments = seq(', "arguments": ', "{", given, "}")
         if names:
             arguments = _add_label(arguments, [f"{name}{p}" for name in names for p in positions], rules)
         call_rules.append(
@@ -258,6 +249,15 @@ def _json_call(spec: PlanSpec, values: ValueRules, names: Sequence[str], positio
         )
     before = alt(Text(f'"id": "c{p}", ') for p in positions) if spec.dialect == "plan" else EMPTY
     return rules.rule(f"call_{position}", seq("{", before, alt(call_rules), "}"))
+
+
+def _arguments(values: ValueRules, tool: Tool, position: int, named: str, key: Callable[[str], str]) -> Expr:
+    """What a call of a tool is given, its values each after what `key` writes for their names."""
+    fields = [(key(parameter.name), parameter) for parameter in tool.parameters]
+    arguments = values.ordered(fields, position, f"given_{named}")
+    if arguments == NEVER:
+        values.narrow[unwritable_text(tool)] = None
+    return arguments
 
 
 def _add_label(arguments: Expr, labels: Sequence[str], rules: Rules) -> Expr:
@@ -274,9 +274,8 @@ def _reference(spec: PlanSpec, outputs: Outputs, rules: Rules, labels: Sequence[
         return NEVER
     if spec.dialect == "nestful":
         return rules.token(f"result_{position}", seq('"', nestful_reference(producers, outputs, labels), '"'))
-    name = alt(
-        (one_of_texts(map(quote_json, outputs.names)), *([seq('"', WORD, '"')] if outputs.free else []))
-    )
+    any_name = seq('"', WORD, '"') if outputs.free else NEVER
+    name = alt((one_of_texts(map(quote_json, outputs.names)), any_name))
     number = alt((Text("0"), seq(chars("1-9"), Repeat(chars("0-9"), 0, 2))))
     step = seq(", ", alt((seq('"', WORD, '"'), number)))
     further = Repeat(step, 0, MAX_PATH_STEPS) if outputs.deep or outputs.free else EMPTY
@@ -288,18 +287,14 @@ def _reference(spec: PlanSpec, outputs: Outputs, rules: Rules, labels: Sequence[
 
 def nestful_reference(producers: Sequence[str], outputs: Outputs, labels: Sequence[str]) -> Expr:
     """NESTful's references to some calls, whose labels begin so."""
-    names = one_of_texts(f".{name}" for name in outputs.names if _is_step(name))
-    first = alt((names, *([seq(".", WORD)] if outputs.free else [])))
+    steps = [n for n in outputs.names if n and not set(n) & set('$.[]"\\') and n.isprintable()]
+    names = one_of_texts(f".{name}" for name in steps)
+    first = alt((names, seq(".", WORD) if outputs.free else NEVER))
     index = seq("[", Repeat(chars("0-9"), 1, 3), "]")
     further = (
         Repeat(alt((seq(".", WORD), index)), 0, MAX_PATH_STEPS) if outputs.deep or outputs.free else EMPTY
     )
     return seq("$", one_of_texts(labels), one_of_texts(producers), opt(seq(first, further)), "$")
-
-
-def _is_step(name: str) -> bool:
-    """Whether NESTful's paths can have a step of that name."""
-    return bool(name) and not set(name) & set('$.[]"\\') and name.isprintable()
 
 
 def _pythonic_plans(spec: PlanSpec, values: ValueRules) -> Expr:
@@ -313,10 +308,7 @@ def _pythonic_plans(spec: PlanSpec, values: ValueRules) -> Expr:
         return levels[level - 1] if level > 1 else NEVER
 
     def call(tool: Tool, level: int) -> Expr:
-        fields = [(f"{parameter.name}=", parameter) for parameter in tool.parameters]
-        arguments = values.ordered(fields, level, f"given_{tool.full_name}")
-        if arguments == NEVER:
-            values.narrow[unwritable_text(tool)] = None
+        arguments = _arguments(values, tool, level, tool.full_name, "{}=".format)
         return rules.rule(f"call_{tool.full_name}_{level}", seq(f"{tool.full_name}(", arguments, ")"))
 
     nest_open = rules.open("nested") if not spec.unrolled else NEVER
@@ -353,10 +345,7 @@ def _appbench_plans(spec: PlanSpec, values: ValueRules) -> Expr:
         values.refers = lambda p: names if p != 1 else NEVER
         lines = []
         for tool in spec.tools:
-            fields = [(f"#{parameter.name}=", parameter) for parameter in tool.parameters]
-            arguments = values.ordered(fields, position, f"given_{tool.name}")
-            if arguments == NEVER:
-                values.narrow[unwritable_text(tool)] = None
+            arguments = _arguments(values, tool, position, tool.name, "#{}=".format)
             called = rules.rule(f"called_{tool.name}_{position}", seq(f"{tool.name}(", arguments, ")"))
             line = _assign_results(rules, returned[id(tool)], called, f"gives_{tool.name}_{position}")
             line = seq(f"{tool.app}: [", line, "]") if tool.app else line

@@ -143,26 +143,30 @@ class SchemaBuilder(TypeWriter):
         return {"$ref": f"#/$defs/{name}"}
 
     def _literals(self, kind: Type, position: int) -> list[WrittenSchema]:
-        return [schema for simple in self.simple(kind) for schema in self._of_simple(simple, position)]
-
-    def _of_simple(self, kind: Type, position: int) -> list[WrittenSchema]:
-        if kind.again is not None:
-            return [schema for schema in [self._once_more(kind.again, position)] if schema is not None]
-        if kind.enum is not None:
-            constants = [value for value, _ in self.constants(kind)]
-            texts = {"type": "string"} if all(isinstance(constant, str) for constant in constants) else {}
-            return [{**texts, "enum": constants}] if constants else []
-        if not kind.kinds:
-            return [self._anything(position)]
-        kinds = [name for name in kind.kinds if name != "integer" or "number" not in kind.kinds]
-        return [schema for name in kinds if (schema := self._of_kind(name, kind, position)) is not None]
+        schemas: list[WrittenSchema | None] = []
+        for simple in self.simple(kind):
+            if simple.again is not None:
+                schemas.append(self._once_more(simple.again, position))
+            elif simple.enum is not None:
+                constants = [value for value, _ in self.constants(simple)]
+                texts = {"type": "string"} if all(isinstance(value, str) for value in constants) else {}
+                schemas += [{**texts, "enum": constants}] if constants else []
+            elif not simple.kinds:
+                schemas.append(self._anything(position))
+            else:
+                kinds = [name for name in simple.kinds if name != "integer" or "number" not in simple.kinds]
+                schemas += [self._of_kind(name, simple, position) for name in kinds]
+        return [schema for schema in schemas if schema is not None]
 
     def _of_kind(self, name: str, kind: Type, position: int) -> WrittenSchema | None:
         schema: WrittenSchema = {"type": name}
         if name in ("integer", "number"):
             schema |= limits_of(kind, name)
+        elif name == "string" and (token := FORMATS.get(kind.format or "")):
+            schema["pattern"] = token_pattern(token())
         elif name == "string":
-            schema |= self._text(kind)
+            schema |= {"pattern": _NO_REFERENCE} if self.spec.dialect == "nestful" else {}
+            schema |= limits_of(kind, name)
         elif name == "array":
             item = self.value(any_item(kind), position)
             bounded = kind if item is not None else replace(kind, size=(kind.size[0], 0))
@@ -177,12 +181,6 @@ class SchemaBuilder(TypeWriter):
         elif name == "object":
             return self._free(position, kind.others)
         return schema
-
-    def _text(self, kind: Type) -> WrittenSchema:
-        if kind.format is not None and kind.format in FORMATS:
-            return {"pattern": token_pattern(FORMATS[kind.format]())}
-        refers = {"pattern": _NO_REFERENCE} if self.spec.dialect == "nestful" else {}
-        return {**refers, **limits_of(kind, "string")}
 
     def _references(self, position: int) -> list[WrittenSchema]:
         producers = [str(p) for p in self.spec.producers(position)]

@@ -214,8 +214,14 @@ class ValueRules(TypeWriter):
             tokens.append(form.bare(one_of_texts(form.booleans)))
         if "number" in kind.kinds or "integer" in kind.kinds:
             tokens.append(form.bare(self._number(kind)))
-        if "string" in kind.kinds:
-            tokens.append(self._text(kind))
+        if "string" in kind.kinds and (token := FORMATS.get(kind.format or "")):
+            tokens.append(seq(form.quote, token(), form.quote))
+        elif "string" in kind.kinds:
+            if any(limit is not None and limit > MAX_LENGTH for limit in kind.length):
+                self.say(
+                    f"lengths of more than {MAX_LENGTH} characters are not enforced", "check.out_of_range"
+                )
+            tokens.append(form.text(kind.length))
         return tokens
 
     def _one_number(self, simple: Sequence[Type]) -> Sequence[Type]:
@@ -233,13 +239,6 @@ class ValueRules(TypeWriter):
             replace(t, kinds=tuple(name for name in t.kinds if name not in _NUMBER_KINDS)) for t in simple
         ]
         return [t for t in left if t.kinds or t.enum is not None] + [Type((kind,))]
-
-    def _text(self, kind: Type) -> Expr:
-        if kind.format is not None and kind.format in FORMATS:
-            return seq(self.form.quote, FORMATS[kind.format](), self.form.quote)
-        if any(limit is not None and limit > MAX_LENGTH for limit in kind.length):
-            self.say(f"lengths of more than {MAX_LENGTH} characters are not enforced", "check.out_of_range")
-        return self.form.text(kind.length)
 
     def _number(self, kind: Type) -> Expr:
         low, high = kind.minimum, kind.maximum
@@ -267,9 +266,6 @@ class ValueRules(TypeWriter):
         item = self.value(items[0] if len(items) == 1 else Type(any_of=tuple(items)), position)
         if any(limit is not None and limit > _MAX_ITEMS for limit in size):
             self.say(f"sizes of more than {_MAX_ITEMS} items are not enforced", "check.out_of_range")
-        return seq("[", self._several(item, size, position), "]")
-
-    def _several(self, item: Expr, size: tuple[int | None, int | None], position: int) -> Expr:
         least = min(size[0] or 0, _MAX_ITEMS)
         most = size[1] if size[1] is not None and size[1] <= _MAX_ITEMS else None
         if most is not None and most < least:
@@ -278,7 +274,7 @@ class ValueRules(TypeWriter):
         for _ in range((most or 0) - max(least, 1)):
             following = self.rules.rule(f"items_{position}", opt(seq(", ", item, following)))
         needed = seq(item, *(seq(", ", item) for _ in range(least - 1)), following)
-        return EMPTY if most == 0 else needed if least else opt(needed)
+        return seq("[", EMPTY if most == 0 else needed if least else opt(needed), "]")
 
     def _object(self, objects: Sequence[Type], position: int) -> Expr:
         if any(not t.fields for t in objects):
@@ -313,14 +309,10 @@ class ValueRules(TypeWriter):
         written = [(seq(key, self.value(field.type, position)), field.required) for key, field in fields]
         if any(required and item == NEVER for item, required in written):
             return NEVER
-        return self.listed([(item, required) for item, required in written if item != NEVER], hint)
-
-    def listed(self, items: Sequence[tuple[Expr, bool]], hint: str) -> Expr:
-        """Items in their order, with commas; of each pair the second says whether it must be there."""
         needed = choice = False
         next_: Expr = NEVER  # an item that stands here or later
         after_comma: Expr = EMPTY  # the same after a comma
-        for item, required in reversed(items):
+        for item, required in reversed([pair for pair in written if pair[0] != NEVER]):
             item_here = seq(item, self.rules.rule(f"{hint}_rest", after_comma) if choice else after_comma)
             next_ = item_here if required else alt((item_here, self.rules.rule(f"{hint}_next", next_)))
             needed, choice = needed or required, choice or not required

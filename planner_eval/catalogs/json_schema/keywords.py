@@ -135,19 +135,13 @@ def find_misspelt_keywords(schema: Any) -> Iterator[str]:
         for key in subschema:
             if key in _KNOWN_KEYWORDS or not isinstance(key, str) or key.lower().startswith(("x-", "x_")):
                 continue
-            suggestion = _suggest_keyword(key)
-            if suggestion is not None:
+            plain = key.replace("_", "").replace("-", "").lower()
+            suggestions = [keyword for keyword in _SUGGESTED_KEYWORDS if keyword.lower() == plain]
+            suggestions += close_names(key, _SUGGESTED_KEYWORDS, 1, cutoff=_MIN_SIMILARITY)
+            if suggestions:
                 prefix = f"{path}: " if path else ""
-                problem = f"is not a JSON Schema keyword and is ignored; did you mean {suggestion!r}?"
+                problem = f"is not a JSON Schema keyword and is ignored; did you mean {suggestions[0]!r}?"
                 yield f"{prefix}{key[:40]!r} {problem}"
-
-
-def _suggest_keyword(key: str) -> str | None:
-    plain = key.replace("_", "").replace("-", "").lower()
-    same = next((k for k in _SUGGESTED_KEYWORDS if k.lower() == plain), None)
-    if same is not None:
-        return same
-    return next(iter(close_names(key, _SUGGESTED_KEYWORDS, 1, cutoff=_MIN_SIMILARITY)), None)
 
 
 class LocatedSchema(NamedTuple):
@@ -326,12 +320,15 @@ def _is_plain(schema: Schema) -> bool:
         not schema.get("type") or {"array", "object"} <= set(schema["type"])
     ):
         return False
-    if schema.get("additionalProperties") not in (None, True) and _has_undescribed_field(schema):
-        return False
+    items, properties = schema.get("items"), schema.get("properties") or {}
+    needed = schema.get("required")
+    if schema.get("additionalProperties") not in (None, True) and (
+        isinstance(needed, list) and not set(needed) <= set(properties)
+    ):
+        return False  # a required field that is not described
     listed = (*(schema.get("enum") or ()), schema.get("const"))
     if {"enum", "const"} <= stated or any(isinstance(value, (list, dict)) for value in listed):
         return False
-    items, properties = schema.get("items"), schema.get("properties") or {}
     if isinstance(items, list) or False in (items, *properties.values(), *(schema.get("anyOf") or ())):
         return False
     return not any(
@@ -339,12 +336,6 @@ def _is_plain(schema: Schema) -> bool:
         and not isinstance(schema[f"exclusive{end.capitalize()}imum"], bool)
         for end in ("min", "max")
     )
-
-
-def _has_undescribed_field(schema: Schema) -> bool:
-    """Whether a field is required that the schema does not list."""
-    needed = schema.get("required")
-    return isinstance(needed, list) and not set(needed) <= set(schema.get("properties") or ())
 
 
 # ----------------------------------------------------------------------
@@ -418,16 +409,12 @@ def _find_merge_losses(schema: Schema) -> Iterator[str]:
     """What several schemas say of one thing, of which a type has one."""
     if isinstance(schema.get("$ref"), str) and schema.keys() & _MERGED_KEYWORDS - {"$ref"}:
         yield "keys beside a $ref"
-    if schema.get("allOf") and _has_overlaid_parts(schema):
-        yield "allOf"
-
-
-def _has_overlaid_parts(schema: Schema) -> bool:
-    """Whether several parts under allOf say something of one thing: of these a type has the last."""
-    schemas = [schema, *(s for s in schema["allOf"] if isinstance(s, Mapping))]
-    keywords = Counter(key for subschema in schemas for key in subschema.keys() & _OVERLAID_KEYWORDS)
-    fields = Counter(name for subschema in schemas for name in subschema.get("properties") or ())
-    return any(count > 1 for count in (*keywords.values(), *fields.values()))
+    if schema.get("allOf"):
+        schemas = [schema, *(s for s in schema["allOf"] if isinstance(s, Mapping))]
+        keywords = Counter(key for subschema in schemas for key in subschema.keys() & _OVERLAID_KEYWORDS)
+        fields = Counter(name for subschema in schemas for name in subschema.get("properties") or ())
+        if any(count > 1 for count in (*keywords.values(), *fields.values())):
+            yield "allOf"
 
 
 def _find_untyped(schema: Any, depth: int = 0) -> Iterator[str]:

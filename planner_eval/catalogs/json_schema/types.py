@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-from planner_eval.base.errors import CatalogError
+from planner_eval.base.errors import CatalogError, is_number
 from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Tool, Type
 
 # ----------------------------------------------------------------------
@@ -271,26 +271,20 @@ def resolve_reference(reference: Any, root: Schema) -> Any:
         raise CatalogError(
             f"$ref {reference!r:.80}: only references within the same document can be followed"
         )
-    if reference[1:] and not reference.startswith("#/"):
-        return _find_anchor(reference, root)
     node: Any = root
-    for step in filter(None, reference[1:].split("/")):
-        name = unquote(step).replace("~1", "/").replace("~0", "~")
-        if isinstance(node, list) and name.isdecimal() and int(name) < len(node):
-            node = node[int(name)]
-        else:
-            node = node.get(name) if isinstance(node, Mapping) else None
+    if reference[1:] and not reference.startswith("#/"):
+        anchor, keys = reference[1:], ("$anchor", "$dynamicAnchor")
+        node = next((n for n in find_objects(root) if anchor in map(n.get, keys)), None)
+    else:
+        for step in filter(None, reference[1:].split("/")):
+            name = unquote(step).replace("~1", "/").replace("~0", "~")
+            if isinstance(node, list) and name.isdecimal() and int(name) < len(node):
+                node = node[int(name)]
+            else:
+                node = node.get(name) if isinstance(node, Mapping) else None
     if node is None:
         raise CatalogError(f"$ref {reference!r:.80} points to nothing")
     return node
-
-
-def _find_anchor(reference: str, root: Schema) -> Any:
-    """What has the name of a reference as its anchor."""
-    for node in find_objects(root):
-        if reference[1:] in (node.get("$anchor"), node.get("$dynamicAnchor")):
-            return node
-    raise CatalogError(f"$ref {reference!r:.80} points to nothing")
 
 
 def find_objects(data: Any, keys: Collection[str] | None = None) -> Iterator[Schema]:
@@ -405,7 +399,7 @@ def _variants(schema: Schema) -> list[Any]:
 
 def _count(schema: Schema, key: str) -> int | None:
     number = schema.get(key)
-    if number is not None and (isinstance(number, bool) or not isinstance(number, (int, float))):
+    if number is not None and not is_number(number):
         raise CatalogError(f"{key} must be a number, found {number!r:.60}")
     return None if number is None else int(number)
 
@@ -423,7 +417,7 @@ def _limit(schema: Schema, end: str) -> tuple[float | None, bool]:
     """The minimum or maximum, and whether it is itself excluded."""
     strict = schema.get(f"exclusive{end.capitalize()}")
     limit = schema.get(end) if strict is None else strict
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
+    if limit is not None and not is_number(limit):
         raise CatalogError(f"{end} must be a number, found {limit!r:.60}")
     return limit, strict is not None
 

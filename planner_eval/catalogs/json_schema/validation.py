@@ -208,7 +208,9 @@ class SchemaCloser:
                     yield from self._same(named, (*seen, reference), deeper)
                 continue
             nested = schema.get(key)
-            for subschema in nested.values() if key == "dependentSchemas" and nested else _as_list(nested):
+            if key == "dependentSchemas" and nested:
+                nested = list(nested.values())
+            for subschema in nested if isinstance(nested, list) else [nested]:
                 yield from self._same(subschema, seen, deeper)
 
     def _same(self, schema: Any, seen: tuple[str, ...], keys: tuple[str, ...]) -> Iterator[Schema]:
@@ -223,10 +225,6 @@ class SchemaCloser:
         closing_keywords = ("additionalProperties", "unevaluatedProperties")
         schemas = self._same(schema, seen, ("allOf", "$ref"))
         return any(subschema.get(key) is not None for subschema in schemas for key in closing_keywords)
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 # ----------------------------------------------------------------------
@@ -279,7 +277,7 @@ class ArgumentsValidator:
         try:
             run.begin(value)
             good = validator.is_valid(value)
-            faults = [] if good else _collect_faults(validator.iter_errors(value), (), run, validator.schema)
+            faults = [] if good else _collect_faults(validator.iter_errors(value), run, validator.schema)
         except (EndlessError, RecursionError):
             return (Fault((), "check.undecided", _UNDECIDED_TEXT),)
         faults += [
@@ -291,11 +289,11 @@ class ArgumentsValidator:
         return tuple(sorted(faults, key=lambda fault: _position_in_value(value, fault)))
 
 
-def _collect_faults(errors: Any, path: Path, run: Any, root: Schema) -> list[Fault]:
+def _collect_faults(errors: Any, run: Any, root: Schema) -> list[Fault]:
     """What the validator's errors say, the worst of each place."""
     faults: dict[Fault, None] = {}
     for error in errors:
-        faults |= dict.fromkeys(_faults_of_error(error, path, run, root))
+        faults |= dict.fromkeys(_faults_of_error(error, run, root))
     worst: dict[Path, Fault] = {}
     for code in reversed(_WORST_CODES):
         worst |= {fault.at: fault for fault in reversed(faults) if fault.code == code}
@@ -314,24 +312,19 @@ def _position_in_value(value: Any, fault: Fault) -> list[float]:
     return [*positions, inf] if fault.code == "check.missing_argument" else positions
 
 
-def _faults_of_error(error: Any, path: Path, run: Any, root: Schema) -> list[Fault]:
-    location = (*path, *error.path)
+def _faults_of_error(error: Any, run: Any, root: Schema) -> list[Fault]:
+    location = tuple(error.path)
     code = getattr(error, "code", None)
     if code:
         return [Fault(location, code, error.message, error.name)]
     if error.schema is False:
         return [Fault(location, "check.not_allowed", "the tool allows no value here")]
     if error.validator in ("anyOf", "oneOf"):
-        return _faults_of_alternatives(error, location, run, root)
+        kinds = Type(any_of=tuple(_outline_type(alternative, root) for alternative in error.validator_value))
+        tries = [tuple(_collect_faults(errors, run, root)) for errors in error.tries]
+        faults = ValueChecker(run.texts, run.holes).closest(error.instance, kinds, tries)
+        return [fault._replace(at=(*location, *fault.at)) for fault in faults]
     return [Fault(location, "check.not_allowed", f"violates the tool's {error.validator!r}")]
-
-
-def _faults_of_alternatives(error: Any, location: Path, run: Any, root: Schema) -> list[Fault]:
-    """What to say of a value that is of none of the alternatives."""
-    kinds = Type(any_of=tuple(_outline_type(alternative, root) for alternative in error.validator_value))
-    tries = [tuple(_collect_faults(errors, (), run, root)) for errors in error.tries]
-    faults = ValueChecker(run.texts, run.holes).closest(error.instance, kinds, tries)
-    return [fault._replace(at=(*location, *fault.at)) for fault in faults]
 
 
 def _outline_type(schema: Any, root: Schema) -> Type:

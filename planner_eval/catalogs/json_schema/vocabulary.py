@@ -103,11 +103,11 @@ class EndlessError(Exception):
 class KeywordError(ValidationError):  # type: ignore[misc]
     """What is wrong, with its code, the field that is meant, and what is wrong with each alternative."""
 
-    def __init__(self, message: str, code: str = "", name: str | None = None, **more: Any) -> None:
-        self.tries: list[list[Any]] = more.pop("tries", [])
+    def __init__(
+        self, message: str, code: str = "", name: str | None = None, *, tries: Any = (), **more: Any
+    ) -> None:
         super().__init__(message, **more)
-        self.code = code
-        self.name = name
+        self.code, self.name, self.tries = code, name, tries
 
 
 class KeywordVerdict(NamedTuple):
@@ -219,14 +219,21 @@ class ValidationRun:
 
 def make_validator_class() -> Any:
     """The validator's class."""
-    keywords = {**jsonschema.Draft202012Validator.VALIDATORS, **_KEYWORD_CHECKS}
+    checks = {
+        **{key: (object, check) for key, check in jsonschema.Draft202012Validator.VALIDATORS.items()},
+        **{
+            key: (kinds, check)
+            for kinds, keywords in _KEYWORD_CHECKS.items()
+            for key, check in keywords.items()
+        },
+    }
     return jsonschema.validators.extend(
-        jsonschema.Draft202012Validator, {key: _guard_keyword(function) for key, function in keywords.items()}
+        jsonschema.Draft202012Validator, {key: _guard_keyword(*check) for key, check in checks.items()}
     )
 
 
-def _guard_keyword(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A keyword that lets pass what a reference stands for, and that comes to an end."""
+def _guard_keyword(kinds: Any, check: Callable[..., Any]) -> Callable[..., Any]:
+    """A keyword of values of some classes; it lets pass what a reference stands for, and comes to an end."""
 
     def check_value(validator: Any, keyword_value: Any, value: Any, schema: Any) -> Any:
         run: ValidationRun = validator.format_checker
@@ -235,7 +242,9 @@ def _guard_keyword(function: Callable[..., Any]) -> Callable[..., Any]:
             return ()
         if run.texts and isinstance(value, (str, int, float)):
             value = read_as_kind(value, tuple(schema.get("type") or ()))
-        return function(validator, keyword_value, value, schema)
+        if not isinstance(value, kinds) or (kinds is _NUMBERS and isinstance(value, bool)):
+            return ()
+        return check(validator, keyword_value, value, schema)
 
     return check_value
 
@@ -319,27 +328,19 @@ def _no_alternative_error(validator: Any, schemas: Any, value: Any) -> KeywordEr
 
 
 # ---------------------------------------------------------------- numbers, texts
-def _check_by_type(checked: Any, make: Callable[[Any, Schema], Type]) -> Callable[..., _Errors]:
-    """A keyword that a type can say of values of some classes.
-
-    Args:
-        checked: The classes.
-        make: Makes the type of what the keyword holds and of the schema around it.
-    """
+def _check_by_type(make: Callable[[Any, Schema], Type]) -> Callable[..., _Errors]:
+    """A keyword that a type can say, which is made of what it holds and of the schema around it."""
 
     def check_limit(validator: Any, limit: Any, value: Any, schema: Any) -> _Errors:
-        if isinstance(value, checked) and not isinstance(value, bool):
-            problem = find_problem(value, make(limit, schema), texts=validator.format_checker.texts)
-            if problem is not None:
-                yield KeywordError(problem[1], problem[0])
+        problem = find_problem(value, make(limit, schema), texts=validator.format_checker.texts)
+        if problem is not None:
+            yield KeywordError(problem[1], problem[0])
 
     return check_limit
 
 
 def _check_multiple_of(_validator: Any, unit: Any, value: Any, _schema: Any) -> _Errors:
     """A multiple as decimals have it: 19.99 is one of 0.01, though a computer's fractions are not."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return
     try:
         is_multiple = (_exact_fraction(value) / _exact_fraction(unit)).denominator == 1
     except (ValueError, OverflowError):  # infinity
@@ -353,7 +354,7 @@ def _exact_fraction(value: float) -> Fraction:
 
 
 def _check_pattern(validator: Any, pattern: Any, value: Any, _schema: Any) -> _Errors:
-    if isinstance(value, str) and validator.format_checker.matches(pattern, value) is False:
+    if validator.format_checker.matches(pattern, value) is False:
         text = f"expected a text that matches {pattern!r:.80}, found {describe_value(value)}"
         yield KeywordError(text, "check.pattern")
 
@@ -363,7 +364,7 @@ def _check_pattern(validator: Any, pattern: Any, value: Any, _schema: Any) -> _E
 
 def _check_items(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
     first = len(around.get("prefixItems") or ())
-    if not isinstance(value, list) or len(value) <= first:
+    if len(value) <= first:
         return
     if schema is False:
         text = f"expected at most {format_count(first, 'item')}, found {len(value)}"
@@ -374,7 +375,7 @@ def _check_items(validator: Any, schema: Any, value: Any, around: Any) -> _Error
 
 
 def _check_unique(validator: Any, unique: Any, value: Any, _schema: Any) -> _Errors:
-    if not unique or not isinstance(value, list):
+    if not unique:
         return
     run, seen = validator.format_checker, set()
     for position, item in enumerate(value):
@@ -402,8 +403,6 @@ def _is_undecided(value: Any, run: ValidationRun) -> bool:
 
 
 def _check_contains(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
-    if not isinstance(value, list):
-        return
     run, inner = validator.format_checker, validator.evolve(schema=schema)
     good = [item for item in value if inner.is_valid(item)]
     definite = [item for item in good if not run.stands(item) and not run.open(item)]
@@ -443,14 +442,13 @@ def _check_unevaluated_items(validator: Any, schema: Any, value: Any, around: An
 
 # ---------------------------------------------------------------- objects
 def _check_required(_validator: Any, names: Any, value: Any, _schema: Any) -> _Errors:
-    if isinstance(value, dict):
-        for name in names:
-            if name not in value:
-                yield KeywordError(f"the field {name!r} is required", "check.missing_argument", name)
+    for name in names:
+        if name not in value:
+            yield KeywordError(f"the field {name!r} is required", "check.missing_argument", name)
 
 
 def _check_additional_properties(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
-    if not isinstance(value, dict) or schema is True:
+    if schema is True:
         return
     run, listed = validator.format_checker, around.get("properties") or {}
     patterns = tuple(around.get("patternProperties") or ())
@@ -469,28 +467,25 @@ def _unknown_field_error(key: str, listed: Any) -> KeywordError:
 
 
 def _check_pattern_properties(validator: Any, schemas: Any, value: Any, _around: Any) -> _Errors:
-    if isinstance(value, dict):
-        for pattern, schema in schemas.items():
-            for key, item in value.items():
-                if validator.format_checker.matches(pattern, key):
-                    yield from validator.descend(item, schema, path=key)
+    for pattern, schema in schemas.items():
+        for key, item in value.items():
+            if validator.format_checker.matches(pattern, key):
+                yield from validator.descend(item, schema, path=key)
 
 
 def _check_property_names(validator: Any, schema: Any, value: Any, _around: Any) -> _Errors:
-    if isinstance(value, dict):
-        for key in value:
-            for error in validator.descend(key, schema):
-                reason = f": {error.message}" if isinstance(error, KeywordError) and error.message else ""
-                text = f"a field must not be called {key[:_MAX_SHOWN_CHARS]!r}{reason}"
-                yield KeywordError(text, "check.unknown_argument", path=[key])
-                break
+    for key in value:
+        for error in validator.descend(key, schema):
+            reason = f": {error.message}" if isinstance(error, KeywordError) and error.message else ""
+            text = f"a field must not be called {key[:_MAX_SHOWN_CHARS]!r}{reason}"
+            yield KeywordError(text, "check.unknown_argument", path=[key])
+            break
 
 
 def _check_property_count(_validator: Any, _most: Any, value: Any, schema: Any) -> _Errors:
-    if isinstance(value, dict):
-        text = find_size_problem(len(value), _limits_of(schema, "Properties"), "fields")
-        if text is not None:
-            yield KeywordError(text, "check.out_of_range")
+    text = find_size_problem(len(value), _limits_of(schema, "Properties"), "fields")
+    if text is not None:
+        yield KeywordError(text, "check.out_of_range")
 
 
 def _limits_of(schema: Schema, counted: str) -> tuple[int | None, int | None]:
@@ -498,18 +493,17 @@ def _limits_of(schema: Schema, counted: str) -> tuple[int | None, int | None]:
 
 
 def _check_dependent_required(_validator: Any, needed: Any, value: Any, _schema: Any) -> _Errors:
-    if isinstance(value, dict):
-        for trigger, names in needed.items():
-            for name in names:
-                if trigger in value and name not in value:
-                    text = f"the field {name!r} is required where {trigger!r} is given"
-                    yield KeywordError(text, "check.missing_argument", name)
+    for trigger, names in needed.items():
+        for name in names:
+            if trigger in value and name not in value:
+                text = f"the field {name!r} is required where {trigger!r} is given"
+                yield KeywordError(text, "check.missing_argument", name)
 
 
 def _check_unevaluated_fields(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
     """Fields that no part of a schema describes."""
     run = validator.format_checker
-    if not isinstance(value, dict) or run.open(value):
+    if run.open(value):
         return
     other_keywords = {
         key: keyword_value for key, keyword_value in around.items() if key != "unevaluatedProperties"
@@ -524,38 +518,49 @@ def _check_unevaluated_fields(validator: Any, schema: Any, value: Any, around: A
             yield from validator.descend(value[key], schema, path=key)
 
 
-_KEYWORD_CHECKS: dict[str, Callable[..., _Errors]] = {
-    "type": _check_type,
-    "enum": _check_enum,
-    "const": lambda validator, allowed, *value: _check_enum(validator, (allowed,), *value),
-    "not": _check_not,
-    "if": _check_if,
-    "anyOf": _check_any_of,
-    "oneOf": _check_one_of,
-    "format": _check_by_type(str, lambda name, _: Type(format=name if isinstance(name, str) else None)),
-    "multipleOf": _check_multiple_of,
-    "pattern": _check_pattern,
-    "items": _check_items,
-    "minimum": _check_by_type(_NUMBERS, lambda limit, _: Type(minimum=limit)),
-    "maximum": _check_by_type(_NUMBERS, lambda limit, _: Type(maximum=limit)),
-    "exclusiveMinimum": _check_by_type(_NUMBERS, lambda limit, _: Type(minimum=limit, exclusive=_STRICT)),
-    "exclusiveMaximum": _check_by_type(_NUMBERS, lambda limit, _: Type(maximum=limit, exclusive=_STRICT)),
-    **dict.fromkeys(
-        ("minLength", "maxLength"),
-        _check_by_type(str, lambda _, schema: Type(length=_limits_of(schema, "Length"))),
-    ),
-    **dict.fromkeys(
-        ("minItems", "maxItems"),
-        _check_by_type(list, lambda _, schema: Type(size=_limits_of(schema, "Items"))),
-    ),
-    **dict.fromkeys(("minProperties", "maxProperties"), _check_property_count),
-    "uniqueItems": _check_unique,
-    "contains": _check_contains,
-    "required": _check_required,
-    "propertyNames": _check_property_names,
-    "additionalProperties": _check_additional_properties,
-    "patternProperties": _check_pattern_properties,
-    "dependentRequired": _check_dependent_required,
-    "unevaluatedProperties": _check_unevaluated_fields,
-    "unevaluatedItems": _check_unevaluated_items,
+_KEYWORD_CHECKS: dict[Any, dict[str, Callable[..., _Errors]]] = {
+    object: {
+        "type": _check_type,
+        "enum": _check_enum,
+        "const": lambda validator, allowed, *value: _check_enum(validator, (allowed,), *value),
+        "not": _check_not,
+        "if": _check_if,
+        "anyOf": _check_any_of,
+        "oneOf": _check_one_of,
+    },
+    _NUMBERS: {
+        "multipleOf": _check_multiple_of,
+        "minimum": _check_by_type(lambda limit, _: Type(minimum=limit)),
+        "maximum": _check_by_type(lambda limit, _: Type(maximum=limit)),
+        "exclusiveMinimum": _check_by_type(lambda limit, _: Type(minimum=limit, exclusive=_STRICT)),
+        "exclusiveMaximum": _check_by_type(lambda limit, _: Type(maximum=limit, exclusive=_STRICT)),
+    },
+    str: {
+        "format": _check_by_type(lambda name, _: Type(format=name if isinstance(name, str) else None)),
+        "pattern": _check_pattern,
+        **dict.fromkeys(
+            ("minLength", "maxLength"),
+            _check_by_type(lambda _, schema: Type(length=_limits_of(schema, "Length"))),
+        ),
+    },
+    list: {
+        "items": _check_items,
+        **dict.fromkeys(
+            ("minItems", "maxItems"),
+            _check_by_type(lambda _, schema: Type(size=_limits_of(schema, "Items"))),
+        ),
+        "uniqueItems": _check_unique,
+        "contains": _check_contains,
+        "unevaluatedItems": _check_unevaluated_items,
+    },
+    dict: {
+        **dict.fromkeys(("minProperties", "maxProperties"), _check_property_count),
+        "required": _check_required,
+        "propertyNames": _check_property_names,
+        "additionalProperties": _check_additional_properties,
+        "patternProperties": _check_pattern_properties,
+        "dependentRequired": _check_dependent_required,
+        "unevaluatedProperties": _check_unevaluated_fields,
+    },
 }
+"""The keywords by the classes of the values that they say something of."""
