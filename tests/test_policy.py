@@ -19,9 +19,8 @@ from planner_eval.comparison.evaluate import compare_structure
 from planner_eval.comparison.gold_alternatives import read_gold, terms_of
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, score
 from planner_eval.comparison.metrics.facts import Counts, Tally
-from planner_eval.comparison.policy.file import load_policy, policy_from_data, presets
+from planner_eval.comparison.policy.file import find_idle_rule, load_policy, policy_from_data, presets
 from planner_eval.comparison.policy.policy import NAMES, NO_TERMS, ORDERS, Policy, Terms, fits
-from planner_eval.comparison.policy.unused_rules import find_idle_rule
 from planner_eval.comparison.policy.values import COMPARE, LEAF_NORMALISERS, NOTHING, Rule
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from planner_eval.reading.dialects.read import parse

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from planner_eval.base.counts import f1_parts
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import dump_indented
-from planner_eval.base.ratios import f1_parts
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample

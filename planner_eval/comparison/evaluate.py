@@ -21,9 +21,8 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.gold_alternatives import Gold, read_gold
 from planner_eval.comparison.matching.align import match
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, KnownNames, Policy, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import Evaluation, Row
 from planner_eval.plan.canonical import outline
 from planner_eval.plan.canonical import same as same_plans

@@ -24,9 +24,9 @@ from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.pairing import Pairing, PlanCalls
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, intern_policy
 from planner_eval.comparison.structure_figures import figures_data, structure_figures
-from planner_eval.comparison.turns import TurnComparison, may_have_turns
+from planner_eval.comparison.turns import TurnComparison
 from planner_eval.plan.canonical import NumberedPlan
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Plan, may_have_turns
 from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import (

@@ -8,10 +8,10 @@ from functools import cache
 from math import factorial
 from typing import Any
 
+from planner_eval.base.counts import round_ratio
 from planner_eval.base.errors import LIST, expect, instance_of
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import TEXT, Rows, Style
 from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.diff import Diff

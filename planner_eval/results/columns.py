@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from planner_eval.base.counts import f1_parts
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.ratios import f1_parts
 from planner_eval.base.text import JsonObject
 from planner_eval.comparison.metrics.facts import Counts, Share, Tally
 

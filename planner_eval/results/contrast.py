@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.counts import gap_text, ratio_text
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.ratios import gap_text, ratio_text
 from planner_eval.base.text import JsonObject, did_you_mean, format_count, one_line
 from planner_eval.results.intervals import Difference
 from planner_eval.results.report import Estimate
@@ -414,7 +414,11 @@ def _unread_sentence(contrast: Contrast, main: Line) -> str:
             verb = "is" if count == 1 else "are"
             more = "".join(f", {count} {kind}" for count, kind in kinds[1:])
             clauses.append(f"{count} of {name}'s {format_count(contrast.n, 'answer')} {verb} {kind}{more}")
-    why = "mostly because " if _is_lead_from_unread(contrast, main, read) else ""
+    # Counted, not guessed: whether more than half of a sure lead lies in samples that the worse system has no
+    # readable answer to. A sample is right or wrong, and the lead is the sum over samples.
+    lead = len(contrast.won) - len(contrast.lost)
+    is_from_unread = main.name == "exact" and main.sure and 2 * read.lead * lead > lead * lead
+    why = "mostly because " if is_from_unread else ""
     both = "one record" if read.n == 1 else format_count(read.n, "record")
     over_both = f"over the {both} where both answers are readable"
     line = next((candidate for candidate in read.lines if candidate.name == main.name), None)
@@ -427,15 +431,6 @@ def _unread_sentence(contrast: Contrast, main: Line) -> str:
         how = better if line.sure else "no significant difference"
         over_both += f", {how}: {main.name} {values_text(line)}, {_p_text(line)}"
     return f"; {why}{' and '.join(clauses)}; {over_both}"
-
-
-def _is_lead_from_unread(contrast: Contrast, main: Line, read: BothRead) -> bool:
-    """Whether more than half of a sure lead lies in samples that the worse system has no readable answer to.
-
-    Counted, not guessed: a sample is right or wrong, and the lead is the sum over samples.
-    """
-    lead = len(contrast.won) - len(contrast.lost)
-    return main.name == "exact" and main.sure and 2 * read.lead * lead > lead * lead
 
 
 def values_text(line: Line) -> str:

@@ -144,15 +144,19 @@ def _find_root_causes(row: Row, record: Record | None, name: str, *, many: bool)
         return [_locate_finding(finding._replace(of_state=True), record)]
     if row.differs_when_run:
         return [_locate_finding(Finding("effect", "", row.in_effect, record=name), record)]
-    counts = _count_consequences(row.diff)
+    edits = row.diff.edits
+    consequences, roots = [0] * len(edits), [0] * len(edits)
+    for index, edit in enumerate(edits):  # causes stand before consequences
+        roots[index] = index if edit.cause is None else roots[edit.cause]
+        consequences[roots[index]] += edit.cause is not None
     spans = None if many else Spans(row.diff.pred)
     findings = []
-    for index, edit in enumerate(row.diff.edits):
+    for index, edit in enumerate(edits):
         if edit.cause is None:
             position = spans.line_of(edit.pred) if spans is not None and edit.pred is not None else None
             about, message = _describe_location(row.diff, edit), printable(edit.message)
             finding = _locate_finding(
-                Finding(edit.code, about, message, record=name, follows=counts[index]), record
+                Finding(edit.code, about, message, record=name, follows=consequences[index]), record
             )
             if position is not None:
                 finding = finding._replace(line=position[0], column=position[1])
@@ -281,15 +285,6 @@ def group_findings(findings: Iterable[Finding]) -> list[FindingGroup]:
     return sorted(
         merged, key=lambda group: (LEVELS.index(group.first.level), -len(group.records), -group.follows)
     )
-
-
-def _count_consequences(diff: Diff) -> list[int]:
-    """For each root cause how many differences follow from it."""
-    counts, roots = [0] * len(diff.edits), [0] * len(diff.edits)
-    for index, edit in enumerate(diff.edits):  # causes stand before consequences
-        roots[index] = index if edit.cause is None else roots[edit.cause]
-        counts[roots[index]] += edit.cause is not None
-    return counts
 
 
 def _describe_location(diff: Diff, edit: Edit) -> str:
@@ -514,7 +509,9 @@ def _result(finding: Finding, rule: int, digest: str, root: str | None) -> JsonO
     }
     file = path_from_root(finding.file, root)
     if file is not None:
-        location: JsonObject = {"artifactLocation": {"uri": _uri(file)}}
+        named = quote(file, safe="/~.-_", errors="backslashreplace")
+        uri = f"file://{named}" if file.startswith("/") else named
+        location: JsonObject = {"artifactLocation": {"uri": uri}}
         if finding.line is not None:
             column = {} if finding.column is None else {"startColumn": finding.column}
             location["region"] = {"startLine": finding.line, **column}
@@ -523,8 +520,3 @@ def _result(finding: Finding, rule: int, digest: str, root: str | None) -> JsonO
     if any(properties.values()):
         result["properties"] = {name: value for name, value in properties.items() if value}
     return result
-
-
-def _uri(file: str) -> str:
-    named = quote(file, safe="/~.-_", errors="backslashreplace")
-    return f"file://{named}" if file.startswith("/") else named

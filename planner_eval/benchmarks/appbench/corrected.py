@@ -17,8 +17,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from planner_eval.base.counts import f1_parts
 from planner_eval.base.errors import ParseError
-from planner_eval.base.ratios import f1_parts
 from planner_eval.benchmarks.appbench.official import SHARE_NAMES
 from planner_eval.benchmarks.appbench.reading import (
     Reading,

@@ -96,9 +96,6 @@ class Child:
         if self.stdin.closed and not self.unusable:
             self._start()
             self.await_start()
-        self._write(source)
-
-    def _write(self, source: bytes) -> None:
         form = self.form.encode()
         frame = memoryview(struct.pack(">dII", self.deadline, len(form), len(source)) + form + source)
         try:
@@ -140,9 +137,8 @@ class Child:
         self.process.kill()
         self.process.wait()
         if self.reader is not None:
-            self.reader.join(
-                START_SECONDS
-            )  # it sees the end; of a pipe closed under it the number may be another's
+            # It sees the end; of a pipe closed under it the number may be another's.
+            self.reader.join(START_SECONDS)
         self._close_pipes()
 
     def _close_pipes(self) -> None:

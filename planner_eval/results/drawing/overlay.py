@@ -121,15 +121,6 @@ CallNamer = Callable[[int], str]
 KeyedArguments = dict[tuple[str, int], Value]
 
 
-def arrow_label(path: Path, argument: str, inner_path: Path) -> str:
-    """A reference in words: the producer's output and the consumer's argument.
-
-    >>> arrow_label(("id",), "hotel", ())
-    'id → hotel'
-    """
-    return f"{visible_text(path_text(path))} → {name_text(reference_text(argument, inner_path))}".strip()
-
-
 def plan_scene(plan: Plan) -> Scene:
     """The scene of one plan.
 
@@ -220,11 +211,8 @@ def _guessed_sources(plan: Plan, titles: Sequence[str]) -> list[dict[str, str]]:
     guesses: list[dict[str, str]] = [{} for _ in plan.calls]
     for edge in plan.edges:
         if edge.inferred:
-            before, source = (
-                guesses[edge.consumer].get(edge.argument),
-                reference_text(titles[edge.producer], edge.path),
-            )
-            guesses[edge.consumer][edge.argument] = f"{before}, {source}" if before else source
+            own, source = guesses[edge.consumer], reference_text(titles[edge.producer], edge.path)
+            own[edge.argument] = f"{own[edge.argument]}, {source}" if edge.argument in own else source
     return guesses
 
 
@@ -300,22 +288,19 @@ class _Overlay:
         return len(self.calls)
 
     def box(self, i: int) -> Box:
-        call = self.calls[i]
-        return replace(self._box(i), place=call_number(call.pred, call.gold))
-
-    def _box(self, i: int) -> Box:
         role = self.calls[i]
-        call = self.shown(role.pred, role.gold)
+        call, place = self.shown(role.pred, role.gold), call_number(role.pred, role.gold)
         if role.pred is None or role.gold is None:
             name_of = self.gold_name if role.pred is None else self.pred_name
-            return _box(call, self.titles[i], role.role, _plain_rows(call.arguments, role.role, name_of))
+            rows = _plain_rows(call.arguments, role.role, name_of)
+            return _box(call, self.titles[i], role.role, rows, place=place)
         gold = self.diff.gold.calls[role.gold]
         rows = self.rows(call.arguments, gold.arguments, (role.pred, role.gold))
         other = "" if (gold.app, gold.name) == (call.app, call.name) else name_text(gold.tool)
         if role.pred in self.early:
             rows += (ArgumentLine("changed", "written before a call that it needs"),)
         seen = "kept" if not other and all(row.role == "kept" for row in rows) else "changed"
-        return _box(call, self.titles[i], seen if role.role == "kept" else role.role, rows, other)
+        return _box(call, self.titles[i], seen if role.role == "kept" else role.role, rows, other, place)
 
     def rows(
         self, pred: Arguments, gold: Arguments, positions: tuple[int | None, int | None]
@@ -383,9 +368,11 @@ def _titles(calls: Iterable[Call]) -> list[str]:
     return [name_text(title) for title in unique_titles([(call.app, call.name) for call in calls])]
 
 
-def _box(call: Call, title: str, role: str, rows: tuple[ArgumentLine, ...], gold: str = "") -> Box:
+def _box(
+    call: Call, title: str, role: str, rows: tuple[ArgumentLine, ...], gold: str = "", place: str = ""
+) -> Box:
     app = visible_text(call.app) if call.app else None
-    return Box(title, role, name_text(call.name), app, visible_text(call.id), rows, gold)
+    return Box(title, role, name_text(call.name), app, visible_text(call.id), rows, gold, place=place)
 
 
 def _arrow(plan: Plan, edge: Edge, role: str, tail: int, head: int) -> Arrow:
@@ -394,7 +381,8 @@ def _arrow(plan: Plan, edge: Edge, role: str, tail: int, head: int) -> Arrow:
         calls = plan.calls
         arguments = calls[edge.consumer].arguments if edge.consumer < len(calls) else plan.answer or ()
         path = _shorten_path(next((value for name, value in arguments if name == edge.argument), None), path)
-    return Arrow(tail, head, role, arrow_label(edge.path, edge.argument, path))
+    label = f"{visible_text(path_text(edge.path))} → {name_text(reference_text(edge.argument, path))}"
+    return Arrow(tail, head, role, label.strip())
 
 
 def _shorten_path(value: Value, path: Path) -> Path:
@@ -469,7 +457,10 @@ def run_scene(plan: Plan, trace: Trace, *, times: bool = False) -> Scene:
     boxes = [_run_box(box, call, times) for box, call in zip(scene.boxes, trace.calls, strict=False)]
     boxes += [_answer_box(box, trace) for box in scene.boxes[len(trace.calls) :]]
     arrows = [replace(a, role="plain" if status[a.tail] == "ok" else "skipped") for a in scene.arrows]
-    return Scene(tuple(boxes), tuple(arrows), _run_summary(status, trace), RUN_ROLES)
+    counts = Counter(status)
+    summary = ", ".join(f"{counts[role]} {role}" for role in RUN_ROLES if counts[role]) or "none"
+    ended = f"; ended early: {visible_text(str(trace.ended))}" if trace.ended is not None else ""
+    return Scene(tuple(boxes), tuple(arrows), f"calls: {summary}{ended}", RUN_ROLES)
 
 
 def _run_box(box: Box, call: CallTrace, times: bool) -> Box:
@@ -492,10 +483,3 @@ def _answer_box(box: Box, trace: Trace) -> Box:
         ArgumentLine("ok", f"{visible_text(name)} → {value_text(value, str)}") for name, value in trace.answer
     )
     return replace(box, role="ok", rows=rows)
-
-
-def _run_summary(status: Sequence[str], trace: Trace) -> str:
-    counts = Counter(status)
-    summary = ", ".join(f"{counts[role]} {role}" for role in RUN_ROLES if counts[role]) or "none"
-    ended = f"; ended early: {visible_text(str(trace.ended))}" if trace.ended is not None else ""
-    return f"calls: {summary}{ended}"

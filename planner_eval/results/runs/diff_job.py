@@ -15,8 +15,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.tables import Style, json_array
 from planner_eval.base.text import JsonObject, encodable, join_pieces, one_line, printable, to_json
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.policy.policy import Policy, intern_policy
-from planner_eval.comparison.policy.unused_rules import KnownNames
+from planner_eval.comparison.policy.policy import KnownNames, Policy, intern_policy
 from planner_eval.comparison.rows import (
     JUDGED_STATES,
     STATES,

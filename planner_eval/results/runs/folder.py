@@ -437,9 +437,6 @@ class RunFolder:
                 return {number: mark.failed for number, mark in enumerate(marks)}
             except RowsChanged:
                 os.unlink(self.rows)
-        return self._in_parts(chunks)
-
-    def _in_parts(self, chunks: Iterable[Part]) -> dict[int, int]:
         failed = {}
         for chunk in chunks:
             mark = read_mark(self.parts, chunk)

@@ -233,19 +233,16 @@ class _WorkerPool:
             own_ends = [end for w in self.workers.values() for end in (w.orders, w.answers)]
             process = fork(self.task, ends, [*own_ends, orders, answers, self.hold, *self.closed])
         else:
-            process = spawn(self._pickle(), ends)
+            if self.pickled is None:
+                self.pickled = _open_unnamed_file()
+                pickle.dump(tuple(self.task), self.pickled)
+                self.pickled.flush()
+            process = spawn(self.pickled.fileno(), ends)
         os.close(orders_read)
         os.close(answers_write)
         worker = self.workers[answers] = _Worker(cell, process, orders, answers)
         self.poll.register(answers, select.POLLIN)
         return worker
-
-    def _pickle(self) -> int:
-        if self.pickled is None:
-            self.pickled = _open_unnamed_file()
-            pickle.dump(tuple(self.task), self.pickled)
-            self.pickled.flush()
-        return self.pickled.fileno()
 
     def _hear(self, worker: _Worker) -> None:
         """Take what a worker says, or its death."""

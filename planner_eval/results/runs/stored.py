@@ -121,18 +121,6 @@ _BATCH_SIZE = 1_000
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def refuse_missing_pyarrow() -> None:
-    """Refuse to write Parquet where that cannot be done, before the work.
-
-    Raises:
-        InputError: pyarrow is not installed.
-    """
-    from importlib.util import find_spec
-
-    if find_spec("pyarrow") is None:
-        raise InputError("writing Parquet needs pyarrow: pip install 'planner_eval[parquet]'")
-
-
 def write_rows(lines: Iterable[bytes], columns: Mapping[str, Any], out: BinaryIO) -> None:
     """Write rows, a column each of their keys, so many in memory as make a group.
 
@@ -243,7 +231,10 @@ def refuse_store(store: str, job: Job) -> None:
     if store not in STORES:
         raise InputError(f"unknown store {store!r}, expected one of {', '.join(STORES)}")
     if store == COLUMNS:
-        refuse_missing_pyarrow()
+        from importlib.util import find_spec
+
+        if find_spec("pyarrow") is None:
+            raise InputError("writing Parquet needs pyarrow: pip install 'planner_eval[parquet]'")
         if not hasattr(job, "columns"):
             raise InputError(f"the rows of a {job.kind} have no columns: expected the store jsonl")
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from planner_eval.base.counts import gap_text
 from planner_eval.base.formats import View
-from planner_eval.base.ratios import gap_text
 from planner_eval.base.tables import MARKDOWN, TEXT, Rows, Style, md_cell
 from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.metrics import matched_calls_note
