@@ -424,10 +424,13 @@ def rows_of(
     mends: bool = True,
 ) -> Iterator[Row]:
     """The rows of some pairs; without `mends`, not what repair would make of refused predictions."""
-    how = paired.reading
-    dialects = how.dialect, how.gold_dialect or how.dialect
-    repair, named = bool(how.repair), paired.gold_named
-    evaluation = Evaluation(*dialects, policy_of(policy), located, repair, how.compute, mends, named)
+    evaluation = Evaluation.of(
+        paired.reading._asdict(),
+        policy_of(policy),
+        gold_named=paired.gold_named,
+        located=located,
+        mends=mends,
+    )
     results = evaluation.rows(paired.pairs)
     return results if progress is None else report_progress(results, len(paired.pairs), progress)
 

@@ -403,12 +403,8 @@ def _outline_arguments(arguments: Arguments) -> list[Any] | None:
         else:
             return None
     if len(items) > 1:
-        items.sort(key=_argument_name)
+        items.sort(key=_first_item)
     return items
-
-
-def _argument_name(item: tuple[str, Any]) -> str:
-    return item[0]
 
 
 # ----------------------------------------------------------------------

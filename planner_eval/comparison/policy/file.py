@@ -74,9 +74,8 @@ def load_policy(name: str) -> Policy:
         if "/" in name or not path.is_file():
             hint = did_you_mean(name, presets(), f"not one of {', '.join(presets())}")
             raise PolicyError(f"unknown policy {name!r}: not a file; {hint}")
-        preset = _make_policy(
-            _parse_toml(read_text(path, error=PolicyError), path), path.stem, lambda _: str(path), path.parent
-        )
+        data = _parse_toml(read_text(path, error=PolicyError), path)
+        preset = _make_policy(data, path, lambda _: str(path))
         # a preset may name tools that some data does not have
         rules = tuple(replace(rule, where="") for rule in preset.rules)
         return replace(preset, rules=rules, counts=tuple(replace(row, where="") for row in preset.counts))
@@ -137,7 +136,7 @@ def _read_policy_file(path: Path, extending: tuple[Path, ...] = (), *, settings:
     if path.resolve() in (file.resolve() for file in extending):
         route = " → ".join(map(str, (*extending, path)))
         raise PolicyError(f"{path}: extends leads back to this file: {route}; name a preset or another file")
-    return _make_policy(data, path.stem, where, path.parent, (*extending, path))
+    return _make_policy(data, path, where, (*extending, path))
 
 
 def _read_checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], KeyPathFormatter]:
@@ -210,37 +209,11 @@ def _split_key(text: str) -> tuple[str | int, ...]:
     return tuple(word.strip().strip("\"'") for word in text.split("."))
 
 
-def policy_from_data(
-    data: Mapping[str, Any], where: str = "policy", base_folder: Path | None = None
-) -> Policy:
-    """The policy that data says, as read from TOML.
-
-    Args:
-        data: The keys of a policy file.
-        where: What messages call it.
-        base_folder: The folder from which ``extends`` finds files; None for the current one.
-
-    Raises:
-        PolicyError: a key, a rule or a value is unknown or of the wrong kind.
-
-    >>> policy_from_data({"rule": [{"argument": "price", "tolerance": 0.01}]}).rules[0].tolerance
-    0.01
-    """
-    from planner_eval.comparison.schemas import PolicyFile
-
-    PolicyFile.check(data, where, PolicyError)
-    return _make_policy(data, Path(where).stem, lambda _: where, base_folder)
-
-
 def _make_policy(
-    data: Mapping[str, Any],
-    name: str,
-    where: KeyPathFormatter,
-    base_folder: Path | None,
-    extending: tuple[Path, ...] = (),
+    data: Mapping[str, Any], path: Path, where: KeyPathFormatter, extending: tuple[Path, ...] = ()
 ) -> Policy:
     """The policy of data that are as they should be: checked, or shipped and so checked by tests."""
-    base = _load_base(data.get("extends", "default"), where, base_folder, extending)
+    base = _load_base(data.get("extends", "default"), where, path.parent, extending)
     rules = [
         _make_rule(rule, f"{where(('rule', index))}, rule {index + 1}")
         for index, rule in enumerate(data.get("rule", ()))
@@ -253,7 +226,7 @@ def _make_policy(
             settings[key] = tuple(data[key])
     if "catalog" in data:
         try:
-            facts = service("catalog facts")(str((base_folder or Path()) / data["catalog"]))
+            facts = service("catalog facts")(str(path.parent / data["catalog"]))
         except CatalogError as error:
             raise PolicyError(f"{where(('catalog',))}: catalog: {error}") from None
         settings |= {"defaults": facts.defaults, "tools": facts.arguments, "outputs": facts.outputs}
@@ -265,7 +238,7 @@ def _make_policy(
     ]
     if counts:
         settings["counts"] = tuple(counts)
-    return replace(base, name=data.get("name") or name, rules=(*base.rules, *rules), **settings)
+    return replace(base, name=data.get("name") or path.stem, rules=(*base.rules, *rules), **settings)
 
 
 def _count_rows(entry: Mapping[str, Any], index: int, where: KeyPathFormatter) -> list[ToolCount]:
@@ -292,10 +265,8 @@ def _free_reads(catalog: str | None, reads: Collection[str], where: KeyPathForma
 _PLAIN_KEYS = ("order", "names", "answer", "inline", "repeats", "failed", "extra", "missing")
 
 
-def _load_base(
-    name: str, where: KeyPathFormatter, base_folder: Path | None, extending: tuple[Path, ...]
-) -> Policy:
-    files = () if name == "default" else ((base_folder or Path()) / name, Path(name))
+def _load_base(name: str, where: KeyPathFormatter, base_folder: Path, extending: tuple[Path, ...]) -> Policy:
+    files = () if name == "default" else (base_folder / name, Path(name))
     file = next((path for path in files if path.is_file()), None)
     if file is not None:
         return _read_policy_file(file, extending)

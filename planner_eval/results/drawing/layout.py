@@ -318,22 +318,18 @@ class DotProgram:
 
     def __init__(self, program: str, form: str, deadline: float) -> None:
         self.command = [program, f"-T{form}"]
-        self.form = form
         self.deadline = deadline
-        self.drawing = Drawing()
+        self.source = b""
 
     def send(self, source: bytes) -> None:
-        """Draw at once."""
-        self.drawing = self._draw(source)
+        """Keep the graph until its picture is asked for."""
+        self.source = source
 
     def result(self) -> Drawing:
-        """The drawing."""
-        return self.drawing
-
-    def _draw(self, source: bytes) -> Drawing:
+        """Draw it."""
         try:
             process = subprocess.run(
-                self.command, input=source, capture_output=True, timeout=self.deadline, check=False
+                self.command, input=self.source, capture_output=True, timeout=self.deadline, check=False
             )
         except subprocess.TimeoutExpired:
             return Drawing(error=timeout_message(self.deadline))

@@ -19,6 +19,7 @@ from planner_eval.comparison.policy.policy import KnownNames, Policy, intern_pol
 from planner_eval.comparison.rows import (
     JUDGED_STATES,
     STATES,
+    Evaluation,
     PairReading,
     Row,
     row_data,
@@ -30,7 +31,6 @@ from planner_eval.results.runs.jobs import (
     Effects,
     compare,
     describe,
-    evaluation_of,
     run_stages,
 )
 from planner_eval.results.runs.model import JSON, Pair
@@ -345,7 +345,7 @@ class DiffJob:
             fold: The sums.
         """
         policy = intern_policy(self.policy)
-        evaluation = evaluation_of(self.reading, policy, located=self.located, gold_named=self.gold_named)
+        evaluation = Evaluation.of(self.reading, policy, located=self.located, gold_named=self.gold_named)
 
         def compared(records: PairReading) -> tuple[Record | None, Row]:
             row = compare(records, evaluation, self.effects)

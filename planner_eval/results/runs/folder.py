@@ -392,7 +392,6 @@ class RunFolder:
         self.path, self.run, self.lock, self.temporary = run.path, run, lock, temporary
         self.parts = os.path.join(run.path, "parts")
         self.rows = run.rows
-        self.report = os.path.join(run.path, "report.json")
 
     @classmethod
     def open(cls, run: StoredRun) -> RunFolder:
@@ -493,13 +492,14 @@ class RunFolder:
 
     def write_report(self, text: str) -> None:
         """Write the report, unless it stands there."""
+        file = os.path.join(self.path, "report.json")
         with (
             contextlib.suppress(OSError, ValueError),
-            open(self.report, encoding="utf-8", newline="") as stream,
+            open(file, encoding="utf-8", newline="") as stream,
         ):
             if stream.read() == (text if text.endswith("\n") else f"{text}\n"):
                 return
-        write(self.report, text)
+        write(file, text)
 
 
 # ----------------------------------------------------------------------

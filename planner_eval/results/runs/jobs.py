@@ -141,24 +141,6 @@ Effects: TypeAlias = Callable[[Row, PairReading], Mapping[str, Any]]
 """From a row and its two records to what its plans come to."""
 
 
-def evaluation_of(
-    reading: Mapping[str, Any], policy: Policy, *, gold_named: bool, located: bool, mends: bool = True
-) -> Evaluation:
-    """How the pairs of a job become rows.
-
-    Args:
-        reading: How the records are read: the fields of a :class:`planner_eval.Reading`.
-        policy: How values compare.
-        gold_named: Whether gold's records have ids.
-        located: Find the places of calls and arguments in the texts.
-        mends: Say of what cannot be read whether repair would read it.
-    """
-    dialects = reading["dialect"], reading["gold_dialect"] or reading["dialect"]
-    return Evaluation(
-        *dialects, policy, located, bool(reading["repair"]), reading["compute"], mends, gold_named
-    )
-
-
 class CountedPair(NamedTuple):
     """A pair that was compared: what was read of its records, what became of it, and what is counted."""
 
@@ -277,7 +259,7 @@ class ScoreJob:
 
         policy, keys = intern_policy(self.policy), self._keys
         names, in_clusters = policy.names_tools, self.cluster == TASK_KEY
-        evaluation = evaluation_of(
+        evaluation = Evaluation.of(
             self.reading, policy, gold_named=self.gold_named, located=located, mends=mends
         )
         credited: Callable[[Row, Policy], Credits | None] | None = None
