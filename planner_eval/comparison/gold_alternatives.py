@@ -134,7 +134,12 @@ def describe_prose_plans(file: PlanFile, option: str = "--field gold.text") -> I
 
 
 def _find_misspelt_fields(file: PlanFile) -> Iterator[str]:
-    names = file.records.names() if is_stored(file.records) else _count_field_names(file.records)
+    names: Mapping[str, int]
+    if is_stored(file.records):
+        names = file.records.names()
+    else:
+        fields = (name for record in file.records for name in non_null_fields(record.fields))
+        names = Counter(name for name in fields if isinstance(name, str))
     for name, count in names.items():
         close = _find_intended_field(name)
         if close is not None:
@@ -150,12 +155,6 @@ def _find_intended_field(name: str) -> str | None:
         else ()
     )
     return close[0] if close else None
-
-
-def _count_field_names(records: Iterable[Record]) -> Mapping[str, int]:
-    return Counter(
-        name for record in records for name in non_null_fields(record.fields) if isinstance(name, str)
-    )
 
 
 def read_gold(

@@ -94,13 +94,6 @@ def marks(edits: Sequence[Edit], positions: Sequence[int], boxes: Sequence[Box])
     return texts
 
 
-def roles_of(boxes: Sequence[Box], arrows: Sequence[Arrow]) -> tuple[str, ...]:
-    """The roles that a drawing shows, in the legend's order; a line of a box shows none that has no sign."""
-    used = {element.role for element in boxes} | {element.role for element in arrows}
-    used |= {row.role for box in boxes for row in box.rows} - {"kept"}
-    return tuple(role for role in (*DIFF_ROLES, "inferred") if role in used)
-
-
 def summary_of(boxes: Sequence[Box], arrows: Sequence[Arrow]) -> str:
     """How many calls and references have which role."""
     calls = Counter(box.role for box in boxes)
@@ -276,7 +269,10 @@ class _Overlay:
             arrows += self.answer_arrows(len(boxes) - 1)
         mark_texts = marks(self.diff.edits, [self.mistaken(edit) for edit in self.diff.edits], boxes)
         boxes = [replace(box, mark=mark_texts.get(i, "")) for i, box in enumerate(boxes)]
-        legend = roles_of(boxes, arrows)
+        # A line of a box shows no role that has no sign.
+        used = {row.role for box in boxes for row in box.rows} - {"kept"}
+        used |= {box.role for box in boxes} | {arrow.role for arrow in arrows}
+        legend = tuple(role for role in (*DIFF_ROLES, "inferred") if role in used)
         return Scene(tuple(boxes), tuple(arrows), summary=summary_of(boxes, arrows), legend=legend)
 
     def mistaken(self, edit: Edit) -> int:

@@ -523,7 +523,7 @@ def inputs_of(role: str, file: PlanFile) -> list[Input]:
     return [Input(role, origin.path, origin.size, origin.digest) for origin in file.digested()]
 
 
-def data_input(role: str, name: str, samples: Sequence[Any]) -> Input:
+def data_input(name: str, samples: Sequence[Any]) -> Input:
     """What was read of a published data set as what a run reads."""
     digest = blake2b(digest_size=32)
     for sample in samples:
@@ -531,7 +531,7 @@ def data_input(role: str, name: str, samples: Sequence[Any]) -> Input:
             name: value for name, value in sample.extra.items() if name != "diagnostics"
         }  # of the whole set
         digest.update(repr(replace(sample, extra=extra)).encode("utf-8", errors="backslashreplace"))
-    return Input(role, name, len(samples), digest.hexdigest())
+    return Input("plans", name, len(samples), digest.hexdigest())
 
 
 def input_of(role: str, name: str) -> Input:

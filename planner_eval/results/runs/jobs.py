@@ -76,21 +76,16 @@ def _run_batch(
 
 
 def _pair_size(pair: Pair) -> int:
-    """About how large a pair's plans are."""
+    """About how large a pair's plans are; of what is more than data nothing is known, so it goes alone."""
     size = 0
     for record in pair:
         if record is not None:
             source = record.source
-            size += len(source) if type(source) is str else _data_size(source)
+            try:
+                size += len(source if type(source) is str else marshal.dumps(source))
+            except ValueError:
+                size += MAX_BATCH_SIZE
     return size
-
-
-def _data_size(source: Any) -> int:
-    """About how many bytes data takes; of what is more than data nothing is known, so it goes alone."""
-    try:
-        return len(marshal.dumps(source))
-    except ValueError:
-        return MAX_BATCH_SIZE
 
 
 # ----------------------------------------------------------------------

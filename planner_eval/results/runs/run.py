@@ -47,27 +47,20 @@ _TICK = 0.1
 
 def run_in_process(task: Task, chunks: Iterable[Part], tell: ProgressCallback) -> None:
     """Do parts in this process."""
-    progress = _ProgressWatch(tell)
+    first = done = failed = 0
+    told = time.monotonic()
+
+    def watch(number: int) -> None:
+        nonlocal told
+        if number >= 0 and (now := time.monotonic()) - told > _TICK:
+            told = now
+            tell(done + number - first, failed)
+
     for chunk in chunks:
-        progress.first = chunk.first
-        progress.failed += run_part(task.job, task.pairs, chunk, task.folder, None, progress.watch)
-        progress.done += chunk.end - chunk.first
-        tell(progress.done, progress.failed)
-
-
-class _ProgressWatch:
-    """How far this process is with its parts."""
-
-    def __init__(self, tell: ProgressCallback) -> None:
-        self.tell = tell
-        self.done = self.failed = self.first = 0
-        self.told = time.monotonic()
-
-    def watch(self, number: int) -> None:
-        """Take note of the pair that begins."""
-        if number >= 0 and (now := time.monotonic()) - self.told > _TICK:
-            self.told = now
-            self.tell(self.done + number - self.first, self.failed)
+        first = chunk.first
+        failed += run_part(task.job, task.pairs, chunk, task.folder, None, watch)
+        done += chunk.end - chunk.first
+        tell(done, failed)
 
 
 # ----------------------------------------------------------------------
