@@ -107,12 +107,13 @@ def round_ratio(value: float, digits: int = 4) -> float:
     return ratio
 
 
-def ratio_text(value: float, digits: int = 4) -> str:
-    """A ratio as text, to so many digits that count; to more where these would say 0 or 1 of what is not.
+def ratio_text(value: float) -> str:
+    """A ratio as text, to four digits that count; to more where these would say 0 or 1 of what is not.
 
     >>> ratio_text(2 / 3), ratio_text(1.0), ratio_text(29_999 / 30_000)
     ('0.6667', '1', '0.99997')
     """
+    digits = 4
     text = f"{value:.{digits}g}"
     while text in ("1", "-1") and float(text) != value and digits < _DIGITS:
         digits += 1

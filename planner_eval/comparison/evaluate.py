@@ -412,26 +412,8 @@ def evaluate(
     """
     expect_or_none(FUNCTION, progress=progress)
     paired = pred if isinstance(pred, PairedFiles) else pair(pred, gold, reading=reading)
-    return rows_of(paired, policy, progress, located=located)
-
-
-def rows_of(
-    paired: PairedFiles,
-    policy: AnyPolicy,
-    progress: Progress | None,
-    *,
-    located: bool = False,
-    mends: bool = True,
-) -> Iterator[Row]:
-    """The rows of some pairs; without `mends`, not what repair would make of refused predictions."""
-    evaluation = Evaluation.of(
-        paired.reading._asdict(),
-        policy_of(policy),
-        gold_named=paired.gold_named,
-        located=located,
-        mends=mends,
-    )
-    results = evaluation.rows(paired.pairs)
+    how, named = paired.reading._asdict(), paired.gold_named
+    results = Evaluation.of(how, policy_of(policy), gold_named=named, located=located).rows(paired.pairs)
     return results if progress is None else report_progress(results, len(paired.pairs), progress)
 
 
