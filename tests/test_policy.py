@@ -479,12 +479,9 @@ def test_the_place_in_a_pyproject(tmp_path: Path) -> None:
 
 
 @tabled("rules")
-def test_what_changes_something_is_taken(rules: list[dict[str, object]], tmp_path: Path) -> None:
-    lines = [
-        line for rule in rules for line in ("[[rule]]", *(f"{k} = {json.dumps(v)}" for k, v in rule.items()))
-    ]
-    (tmp_path / "rules.toml").write_text("\n".join(lines))
-    assert len(load_policy(str(tmp_path / "rules.toml")).rules) == len(rules)
+def test_what_changes_something_is_taken(rules: str, tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text(rules)
+    assert len(load_policy(str(tmp_path / "rules.toml")).rules) == rules.count("[[rule]]")
     (tmp_path / "base.toml").write_text('[[rule]]\nargument = "x"\ncompare = "date"\n')
     (tmp_path / "own.toml").write_text('extends = "base.toml"\n[[rule]]\n')  # which takes that back
     assert len(load_policy(str(tmp_path / "own.toml")).rules) == 2
