@@ -425,11 +425,10 @@ class RunFolder:
             self.temporary.remove()
 
     # ------------------------------------------------------------ what is done
-    def done(self, chunks: Iterable[Part]) -> dict[int, int]:
+    def done(self, chunks: Sequence[Part]) -> dict[int, int]:
         """The parts that are done, whose files are whole: their numbers, and how many pairs failed."""
         if self.temporary or not os.listdir(self.parts):
             return {}
-        chunks = list(chunks)
         if os.path.exists(self.rows):
             try:
                 marks = verified_marks(self.run.store, self.rows, self.parts, chunks)
@@ -479,7 +478,7 @@ class RunFolder:
             total.extend(sums)
         return total
 
-    def join(self, job: Job, chunks: Iterable[Part], check: Callable[[], None]) -> None:
+    def join(self, job: Job, chunks: Sequence[Part], check: Callable[[], None]) -> None:
         """Write the rows of all parts one after another, and remove the parts' own."""
         if not os.path.exists(self.rows):
             # Nobody goes on with what is temporary: both need not fit on the disk.

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import accumulate, islice
@@ -244,7 +244,7 @@ def write_all_rows(
     job: Job,
     rows: str,
     folder: str,
-    chunks: Iterable[Part],
+    chunks: Sequence[Part],
     check: Callable[[], None],
     *,
     remove: bool,
@@ -263,7 +263,6 @@ def write_all_rows(
     Raises:
         InputError: a file cannot be read or written.
     """
-    chunks = list(chunks)
     try:
         with replace_when_complete(rows) as out:
             if store == COLUMNS:
