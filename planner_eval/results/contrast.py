@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.counts import gap_text, ratio_text
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import JsonObject, did_you_mean, format_count, one_line
+from planner_eval.base.text import JsonObject, did_you_mean, format_count, format_first, one_line
 from planner_eval.results.intervals import Difference
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
@@ -455,8 +455,7 @@ def _other_figures_text(lines: Sequence[Line], lead: str) -> str:
     clauses = []
     for how in ("better", "worse"):
         names = [line.name for line in lines if _direction_word(line) == how]
-        more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-        clauses += [f"{how} in {', '.join(names[:_MAX_NAMED])}{more}"] if names else []
+        clauses += [f"{how} in {format_first(names, _MAX_NAMED)}"] if names else []
     return f"; {lead}{' and '.join(clauses)}" if clauses else ""
 
 

@@ -14,7 +14,7 @@ from planner_eval._version import __version__
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.tables import MARKDOWN
-from planner_eval.base.text import JsonObject, format_count, one_line, printable, to_json
+from planner_eval.base.text import JsonObject, format_count, format_first, one_line, printable, to_json
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
 from planner_eval.comparison.rows import STATES, Row, Spans
@@ -394,11 +394,10 @@ def limit_lines(lines: Iterable[str], size: int) -> Iterator[str]:
 
 def _annotation(group: FindingGroup, root: str | None) -> str:
     first, other_records = group.first, group.records[1:]
-    named = ", ".join(other_records[:_MAX_NAMED]) + (
-        f" and {len(other_records) - _MAX_NAMED:,} more" if len(other_records) > _MAX_NAMED else ""
-    )
     title = f"{group.name} ×{group.times:,}" if group.times > 1 else group.name
-    message = f"{first.said}; also in {named}" if other_records else first.said
+    message = first.said
+    if other_records:
+        message += f"; also in {format_first(other_records, _MAX_NAMED)}"
     properties = {
         "file": path_from_root(first.file, root),
         "line": first.line if first.file is not None else None,
