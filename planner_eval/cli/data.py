@@ -540,7 +540,7 @@ def export(
     for why, names in unwritten.items():
         note(f"{why}: {len(names):,} not written, {', '.join(names)}")
     total = len(lines) + sum(map(len, unwritten.values()))
-    note(f"{len(lines):,} of {total:,} sample{'s' * (total != 1)} written")
+    note(f"{len(lines):,} of {format_count(total, 'sample')} written")
     return 3 if not lines else int(bool(unwritten))
 
 
