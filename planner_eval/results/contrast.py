@@ -390,7 +390,7 @@ def _comparison_sentence(contrast: Contrast, main: Line, lines: Sequence[Line]) 
     probability = f"{_p_text(main)}{over}"
     figures = f"{values_text(main)}, {probability}"
     if main.sure:
-        how = _direction_word(main)
+        how = direction_word(main)
         return f"{second} is {how} than {first} in {main.name}: {figures}" + _other_figures_text(
             other_sure, "also "
         )
@@ -427,7 +427,7 @@ def _unread_sentence(contrast: Contrast, main: Line) -> str:
     elif line is None or line.gain is None:
         over_both += f", {main.name} is undefined"
     else:
-        better = f"{contrast.names[1]} is {_direction_word(line)}"
+        better = f"{contrast.names[1]} is {direction_word(line)}"
         how = better if line.sure else "no significant difference"
         over_both += f", {how}: {main.name} {values_text(line)}, {_p_text(line)}"
     return f"; {why}{' and '.join(clauses)}; {over_both}"
@@ -446,7 +446,8 @@ def _p_text(line: Line) -> str:
     return "p < 0.0001" if line.p < 0.0001 else f"p = {line.p:.2g}"
 
 
-def _direction_word(line: Line) -> str:
+def direction_word(line: Line) -> str:
+    """Whether the second system is better or worse in a figure."""
     return "better" if (line.gain or 0) > 0 else "worse"
 
 
@@ -454,7 +455,7 @@ def _other_figures_text(lines: Sequence[Line], lead: str) -> str:
     """Further figures that are sure: ``; also better in calls, apps; worse in order_tau``."""
     clauses = []
     for how in ("better", "worse"):
-        names = [line.name for line in lines if _direction_word(line) == how]
+        names = [line.name for line in lines if direction_word(line) == how]
         clauses += [f"{how} in {format_first(names, _MAX_NAMED)}"] if names else []
     return f"; {lead}{' and '.join(clauses)}" if clauses else ""
 
