@@ -127,12 +127,11 @@ def plan_scene(plan: Plan) -> Scene:
         _box(call, titles[i], "plain", _plain_rows(call.arguments, "plain", titles.__getitem__, guessed[i]))
         for i, call in enumerate(plan.calls)
     ]
-    arrows = [
-        _arrow(plan, e, "inferred" if e.inferred else "plain", e.producer, e.consumer) for e in plan.edges
-    ]
+    own = range(len(boxes) + 1)
+    arrows = [_arrow(plan, e, "inferred" if e.inferred else "plain", own) for e in plan.edges]
     if plan.answer is not None:
         rows = _plain_rows(plan.answer, "plain", titles.__getitem__)
-        arrows += [_arrow(plan, e, "plain", e.producer, len(boxes)) for e in _answer_edges(plan)]
+        arrows += [_arrow(plan, e, "plain", own) for e in _answer_edges(plan)]
         boxes.append(Box(ANSWER, "plain", ANSWER, rows=rows))
     legend = ("inferred",) if any(e.inferred for e in plan.edges) else ()
     summary = "" if boxes else "no calls"
@@ -231,6 +230,8 @@ class _Overlay:
         ]
         self.of_pred = {role.pred: i for i, role in enumerate(self.calls) if role.pred is not None}
         self.of_gold = {role.gold: i for i, role in enumerate(self.calls) if role.gold is not None}
+        # the answer takes values as a call behind all others
+        self.of_pred[len(diff.pred.calls)] = self.of_gold[len(diff.gold.calls)] = len(self.calls)
         self.answered = diff.pred.answer is not None or diff.gold.answer is not None
         self.renamed: dict[tuple[int | None, str], str] = {}
         self.early = {e.pred.call for e in diff.edits if e.code == "order.broken" and e.pred is not None}
@@ -266,7 +267,7 @@ class _Overlay:
         arrows = [arrow for role in self.edges for arrow in self.arrows(role)]
         if self.answered:
             boxes.append(self.answer())
-            arrows += self.answer_arrows(len(boxes) - 1)
+            arrows += self.answer_arrows()
         mark_texts = marks(self.diff.edits, [self.mistaken(edit) for edit in self.diff.edits], boxes)
         boxes = [replace(box, mark=mark_texts.get(i, "")) for i, box in enumerate(boxes)]
         # A line of a box shows no role that has no sign.
@@ -328,12 +329,10 @@ class _Overlay:
     def arrows(self, role: EdgeRole) -> Iterator[Arrow]:
         """The arrow of a reference; a wrong one comes with the arrow that gold has in its place."""
         if role.pred is not None:
-            tail, head = self.of_pred[role.pred.producer], self.of_pred[role.pred.consumer]
-            yield _arrow(self.diff.pred, role.pred, role.role, tail, head)
+            yield _arrow(self.diff.pred, role.pred, role.role, self.of_pred)
         if role.gold is not None and (role.role == "wrong" or (role.pred is None and role.role != "kept")):
-            tail, head = self.of_gold[role.gold.producer], self.of_gold[role.gold.consumer]
             arrow_role = role.role if role.role == "inferred" else "missing"
-            yield _arrow(self.diff.gold, role.gold, arrow_role, tail, head)
+            yield _arrow(self.diff.gold, role.gold, arrow_role, self.of_gold)
 
     def answer(self) -> Box:
         pred, gold = self.diff.pred.answer, self.diff.gold.answer
@@ -345,19 +344,19 @@ class _Overlay:
         role = "kept" if all(row.role == "kept" for row in rows) else "changed"
         return Box(ANSWER, role, ANSWER, rows=rows)
 
-    def answer_arrows(self, head: int) -> Iterator[Arrow]:
+    def answer_arrows(self) -> Iterator[Arrow]:
         pred = {(e.argument, e.at): e for e in _answer_edges(self.diff.pred)}
         gold = {(e.argument, e.at): e for e in _answer_edges(self.diff.gold)}
         for key, edge in pred.items():
             other = gold.get(key)
-            tail = self.of_pred[edge.producer]
-            if other is not None and tail == self.of_gold[other.producer] and edge.path == other.path:
-                yield _arrow(self.diff.pred, edge, "kept", tail, head)
+            box = self.of_pred[edge.producer]
+            if other is not None and box == self.of_gold[other.producer] and edge.path == other.path:
+                yield _arrow(self.diff.pred, edge, "kept", self.of_pred)
                 del gold[key]
             else:
-                yield _arrow(self.diff.pred, edge, "extra" if other is None else "wrong", tail, head)
+                yield _arrow(self.diff.pred, edge, "extra" if other is None else "wrong", self.of_pred)
         for edge in gold.values():
-            yield _arrow(self.diff.gold, edge, "missing", self.of_gold[edge.producer], head)
+            yield _arrow(self.diff.gold, edge, "missing", self.of_gold)
 
 
 def _titles(calls: Iterable[Call]) -> list[str]:
@@ -371,14 +370,14 @@ def _box(
     return Box(title, role, name_text(call.name), app, visible_text(call.id), rows, gold, place=place)
 
 
-def _arrow(plan: Plan, edge: Edge, role: str, tail: int, head: int) -> Arrow:
+def _arrow(plan: Plan, edge: Edge, role: str, boxes: Mapping[int, int] | Sequence[int]) -> Arrow:
     path = edge.at
     if path:
         calls = plan.calls
         arguments = calls[edge.consumer].arguments if edge.consumer < len(calls) else plan.answer or ()
         path = _shorten_path(next((value for name, value in arguments if name == edge.argument), None), path)
     label = f"{visible_text(path_text(edge.path))} → {name_text(reference_text(edge.argument, path))}"
-    return Arrow(tail, head, role, label.strip())
+    return Arrow(boxes[edge.producer], boxes[edge.consumer], role, label.strip())
 
 
 def _shorten_path(value: Value, path: Path) -> Path:
