@@ -11,9 +11,9 @@ from planner_eval.base.errors import InputError, LimitError, ParseError
 from planner_eval.base.limits import MAX_DIGITS
 from planner_eval.comparison.diff import diff, diff_any
 from planner_eval.comparison.explanation.names import MAX_VALUE_LENGTH, calls_name, value_name
-from planner_eval.comparison.matching.align import MAX_TIES, align
+from planner_eval.comparison.matching.align import MAX_TIES, align, match
 from planner_eval.comparison.matching.replaced import MAX_HOLDERS
-from planner_eval.comparison.metrics.edit_distance import MAX_CALLS, edit_distance
+from planner_eval.comparison.metrics.edit_distance import MAX_CALLS, distance_of
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.plan.arithmetic import MAX_EXPRESSION_CHARS, MAX_EXPRESSION_DEPTH, MAX_NUMBER_BITS, compute
 from planner_eval.plan.linking import MAX_DEPTH
@@ -131,10 +131,10 @@ def test_ties_are_weighed_up_to_their_limit() -> None:
 def test_the_nearest_is_searched_for_up_to_the_most_calls() -> None:
     for count, exact in ((MAX_CALLS, True), (MAX_CALLS + 1, False)):
         pred, gold = (calls(*((f"f{at}", {}) for at in range(size))) for size in (count - 1, count))
-        found = edit_distance(pred, gold, timeout=20)
+        found = distance_of(match(pred, gold), timeout=20)
         assert (found.proved, found.value) == (exact, 1)
     pred, gold = (calls(("f", {"a": one}), ("g", {"x": Ref(0)})) for one in (1, 2))
-    found = edit_distance(pred, gold, timeout=0)  # without time it is that of the known pairing
+    found = distance_of(match(pred, gold), timeout=0)  # without time it is that of the known pairing
     assert (found.value, found.proved) == (1, False)
 
 

@@ -560,7 +560,7 @@ def test_calls_that_the_hand_names_exist_and_the_first_mistake_is_the_hands(pair
     else:
         calls["pred"] = len(pe.parse(pair["prediction"]).calls)
         assert len(hand["first"]) == 1
-        found = pe.diff(pair["prediction"], gold, terms=terms_of(pair, gold))
+        found = pe.diff(pair["prediction"], gold, terms=terms_of(pair, gold, "gold"))
         assert first_of(found) == LIGHT_FIRST.get(pair["id"], hand["first"])
     said = [*(hand["first"] or {}).items(), *named(" · ".join([*hand["causes"], *hand["habits"]]))]
     assert hand["causes"] or hand["habits"]

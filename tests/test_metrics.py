@@ -26,7 +26,7 @@ from planner_eval.comparison.metrics import (
     right_size,
     score,
 )
-from planner_eval.comparison.metrics.edit_distance import edit_distance
+from planner_eval.comparison.metrics.edit_distance import distance_of
 from planner_eval.comparison.metrics.facts import Counts, Facts, Share
 from planner_eval.comparison.metrics.metrics import ordered_calls
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
@@ -241,22 +241,22 @@ def test_what_is_counted_of_equal_plans_is_what_the_long_way_counts(pred: Plan, 
 @tabled("number, wanted")
 def test_distances_by_hand(number: str, wanted: float) -> None:
     pair = PAIRS[number]
-    found = edit_distance(plan(pair["pred"]), plan(pair["gold"]))
+    found = distance_of(match(plan(pair["pred"]), plan(pair["gold"])))
     assert (found.value, found.proved) == (wanted, True)
 
 
 def test_a_stopped_search_gives_a_bound_and_says_so() -> None:
     start = time.process_time()
-    found = edit_distance(ring([12]), ring([5, 7]), timeout=0.05)
+    found = distance_of(match(ring([12]), ring([5, 7])), timeout=0.05)
     assert not found.proved
     assert found.value >= 2
     assert time.process_time() - start < 10
     calls = tuple(Call(f"c{i}", "f", (("x", i),)) for i in range(500))  # large plans are bounded at once
-    found = edit_distance(Plan(calls), Plan(calls[:-1]), timeout=60)
+    found = distance_of(match(Plan(calls), Plan(calls[:-1])), timeout=60)
     assert (found.value, found.proved) == (2, False)
     assert 0 <= found.seconds < 5
-    assert edit_distance(Plan(), Plan()).value == 0
-    assert edit_distance(Plan(calls[:1]), Plan()).value == 2
+    assert distance_of(match(Plan(), Plan())).value == 0
+    assert distance_of(match(Plan(calls[:1]), Plan())).value == 2
 
 
 def with_x(*calls: tuple[str, object], answer: dict[str, object] | None = None) -> Plan:
@@ -283,5 +283,5 @@ DIFFERENT = {
 def test_it_is_not_0_where_plans_differ_in(what: str) -> None:
     pred, gold, wanted = DIFFERENT[what]
     assert not diff(pred, gold).same
-    found = edit_distance(pred, gold)
+    found = distance_of(match(pred, gold))
     assert (found.value, found.proved) == (wanted, True)

@@ -19,9 +19,8 @@ from planner_eval.comparison.evaluate import compare_structure
 from planner_eval.comparison.gold_alternatives import read_gold, terms_of
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, score
 from planner_eval.comparison.metrics.facts import Counts, Tally
-from planner_eval.comparison.policy.file import load_policy, policy_from_data, presets
+from planner_eval.comparison.policy.file import find_idle_rule, load_policy, presets
 from planner_eval.comparison.policy.policy import NAMES, NO_TERMS, ORDERS, Policy, Terms, fits
-from planner_eval.comparison.policy.unused_rules import find_idle_rule
 from planner_eval.comparison.policy.values import COMPARE, LEAF_NORMALISERS, NOTHING, Rule
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from planner_eval.reading.dialects.read import parse
@@ -202,7 +201,7 @@ def test_gold_record_with_terms_and_alternatives() -> None:
     assert diff_any(roma, gold.plans).diff.same
     assert diff_any(plan(h), gold.plans).number == 1
     assert diff_any(Plan(), gold.plans).number == 2
-    assert terms_of({}, Plan()) is NO_TERMS
+    assert terms_of({}, Plan(), "gold") is NO_TERMS
     found, chosen = diff_any(named("a", "x"), [(named("b", "c"), NO_TERMS), (named("a", "b"), NO_TERMS)])
     assert chosen == 1  # the nearest explains
     assert [e.code for e in found.edits] == ["call.missing", "call.extra"]
@@ -480,8 +479,9 @@ def test_the_place_in_a_pyproject(tmp_path: Path) -> None:
 
 
 @tabled("rules")
-def test_what_changes_something_is_taken(rules: list[dict[str, object]], tmp_path: Path) -> None:
-    assert len(policy_from_data({"rule": rules}).rules) == len(rules)
+def test_what_changes_something_is_taken(rules: str, tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text(rules)
+    assert len(load_policy(str(tmp_path / "rules.toml")).rules) == rules.count("[[rule]]")
     (tmp_path / "base.toml").write_text('[[rule]]\nargument = "x"\ncompare = "date"\n')
     (tmp_path / "own.toml").write_text('extends = "base.toml"\n[[rule]]\n')  # which takes that back
     assert len(load_policy(str(tmp_path / "own.toml")).rules) == 2

@@ -63,7 +63,7 @@ def counts(texts: Any, state: str | None, error: str | None, fields: Any, repair
     row = pair(texts, state, error=error, fields=fields, repair=repair)
     by = ("calls", "depth", "pattern", "scope", "level")
     found = scored.scored_row(row, ("exact", "calls"), by=by, source=("p.jsonl", 3))
-    return json.loads(scored.line_of(found)) | {"repairable": found.repairable}
+    return json.loads(scored.RowLineWriter().line(found)) | {"repairable": found.repairable}
 
 
 def credits_of(pred: str, gold: str) -> Any:

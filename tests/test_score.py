@@ -15,8 +15,7 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.comparison.metrics import DEFAULT_METRICS
 from planner_eval.comparison.metrics.facts import Counts, Share
-from planner_eval.comparison.policy.policy import Policy
-from planner_eval.comparison.policy.unused_rules import KnownNames
+from planner_eval.comparison.policy.policy import KnownNames, Policy
 from planner_eval.comparison.policy.values import Rule
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Evaluation
 from planner_eval.reading.dialects.read import parse

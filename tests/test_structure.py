@@ -48,6 +48,7 @@ def test_figures_of_a_plan_drawn_by_hand() -> None:
     plan = drawn("a b c<ab d<c e f<e g<c")
     wanted = TABLES["figures_of_a_plan_drawn_by_hand"]
     assert {name: getattr(structure, name)(plan) for name in wanted} == wanted
+    assert [getattr(stats(plan), name) for name in ("width", "roots", "sequential_scale")] == [3, 3, 5]
 
 
 def test_no_calls_and_no_plans_have_figures() -> None:

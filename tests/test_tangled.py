@@ -17,7 +17,7 @@ import pytest
 from planner_eval.comparison.diff import diff_any, explain
 from planner_eval.comparison.matching import align, blocks, ranks, replaced
 from planner_eval.comparison.metrics import METRICS, measure
-from planner_eval.comparison.metrics.edit_distance import edit_distance
+from planner_eval.comparison.metrics.edit_distance import distance_of
 from planner_eval.comparison.patch import make_patch
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.values import Rule
@@ -143,7 +143,7 @@ def said(seed: int) -> dict[str, Any]:
     nearest = diff_any(pred, golds[seed % 2 :], POLICIES[policy])
     figures = {name: tally and list(astuple(tally)) for name, tally in measure(matching, METRICS).items()}
     figures.pop("edit_distance", None)  # its third figure is a time
-    distance = edit_distance(pred, gold) if len(pred.calls) + len(gold.calls) < 9 else None
+    distance = distance_of(align.match(pred, gold)) if len(pred.calls) + len(gold.calls) < 9 else None
     return {
         "seed": seed, "policy": policy, "pred": text(pred), "gold": text(gold),
         "verdicts": [[one.same, one.proved, one.mapping] for one in verdicts],

@@ -22,10 +22,8 @@ from planner_eval.results.scored import (
     RowLineWriter,
     ScoredRow,
     StoredRows,
-    line_of,
     row_columns,
     row_data,
-    row_of,
     scored_of,
 )
 from planner_eval.results.totals import (
@@ -173,18 +171,19 @@ def test_lines_are_their_rows_data_whatever_texts_are_kept() -> None:
         wanted: dict[str, Any] = row_data(row)
         for name in ("file", "line", "mistaken"):
             wanted |= {name: getattr(row, name)} if getattr(row, name) else {}
-        assert writer.line(row) == line_of(row) == json.dumps(wanted, ensure_ascii=False)
+        assert writer.line(row) == RowLineWriter().line(row) == json.dumps(wanted, ensure_ascii=False)
     one, other = (ScoredRow("a", "same", {"similarity": Share(part, 4)}) for part in (4, 4.0))
     assert ('"part": 4,' in writer.line(one), '"part": 4.0,' in writer.line(other)) == (True, True)
 
 
 def test_a_row_is_the_same_after_its_line(tmp_path: Any) -> None:
     rows = some_rows(Random(7), 200)
-    assert [row_of(line_of(row)) for row in rows] == rows
-    assert all("\n" not in line_of(row) for row in rows)
+    lines = [RowLineWriter().line(row) for row in rows]
+    assert [scored_of(json.loads(line)) for line in lines] == rows
+    assert all("\n" not in line for line in lines)
     assert row_columns((), ())["turns"].keys() == TurnComparison("turn", 2).data().keys()
     file = tmp_path / "rows.jsonl"
-    file.write_bytes(b"".join(line_of(row).encode("utf-8", "backslashreplace") + b"\n" for row in rows))
+    file.write_bytes(b"".join(line.encode("utf-8", "backslashreplace") + b"\n" for line in lines))
     stored = StoredRows(lambda: map(json.loads, file.read_bytes().splitlines()), len(rows))
     assert list(stored) == rows
     assert [stored[at] for at in (0, -1, 150)] == [rows[at] for at in (0, -1, 150)]
@@ -194,7 +193,7 @@ def test_a_row_is_the_same_after_its_line(tmp_path: Any) -> None:
     with pytest.raises(IndexError):
         stored[200]
     report = pe.score(["f(#x='1')", "g(#x=", "h()"], ["f(#x='2')", "g(#x='1')", "h()"], by=["calls"])
-    assert [row_of(line_of(row)) for row in report.rows] == list(report.rows)
+    assert [*map(scored_of, map(json.loads, map(RowLineWriter().line, report.rows)))] == list(report.rows)
     assert set(report.rows[0].tallies) == set(DEFAULT_METRICS)
     assert pickle.loads(pickle.dumps(NOTHING)) is NOTHING
 

@@ -559,7 +559,7 @@ def transformer() -> Any:
                 return items
 
             def string(self, items: list[Any]) -> LocatedValue:
-                return _locate_scalar(items[0])
+                return LocatedValue(json.loads(items[0]), (items[0].start_pos, items[0].end_pos))
 
             number = word = string
             # the same rules where another grammar imports them
@@ -581,7 +581,3 @@ def transformer() -> Any:
 
 
 _TRANSFORMER: Any = None
-
-
-def _locate_scalar(token: Any) -> LocatedValue:
-    return LocatedValue(json.loads(token), (token.start_pos, token.end_pos))

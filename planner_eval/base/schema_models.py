@@ -190,7 +190,9 @@ def _format_problems(problems: list[_Problem], mapping: str) -> str:
     if problem.type == "union_tag_invalid":
         field = problem.context["discriminator"].strip("'")
         problem = problem._replace(path=(*problem.path, field), found=problem.context["tag"])
-    container, subject = _split_path(problem.path)
+    # Positions in lists stay with the list's name.
+    index = max((i for i, step in enumerate(problem.path) if isinstance(step, str)), default=0)
+    container, subject = problem.path[:index], problem.path[index:]
     if problem.type == "missing":
         return f"{_format_location(container)}: {_format_path(subject)!r} is missing"
     expectation = " or ".join(dict.fromkeys(_format_expected(p, mapping) for p in problems))
@@ -226,12 +228,6 @@ def _format_expected(problem: _Problem, mapping: str) -> str:
         limit, words = bounds[problem.type]
         return f"a number {words.format(f'{context[limit]:g}')}"
     return _TYPE_WORDS.get(problem.type, problem.message.removeprefix("Input should be "))
-
-
-def _split_path(path: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], tuple[str | int, ...]]:
-    """A place as that of the key and its container; positions in lists stay with the list's name."""
-    index = max((i for i, step in enumerate(path) if isinstance(step, str)), default=0)
-    return path[:index], path[index:]
 
 
 def _format_path(path: tuple[str | int, ...]) -> str:

@@ -6,8 +6,8 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from planner_eval.base.counts import ratio_text
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.ratios import ratio_text
 from planner_eval.base.text import join_pieces, one_line, printable, to_json
 
 _FORMULA = "=+-@\t\r"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from functools import lru_cache, wraps
 from typing import Any, TypeAlias, TypeVar, cast
@@ -105,6 +105,16 @@ def shorten(text: str, width: int) -> str:
     'Beijing…'
     """
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def format_first(names: Sequence[str], most: int) -> str:
+    """The first of some names, and how many more there are.
+
+    >>> format_first(["pay", "book", "find"], 2)
+    'pay, book and 1 more'
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def format_count(count: int, noun: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import NAME, NAMES, InputError, expect_or_none
-from planner_eval.base.text import one_line
+from planner_eval.base.text import format_count, one_line
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import JUDGED_STATES
@@ -67,9 +67,7 @@ def read_verdicts(source: Any, *, id_field: str | None = None, verdict_field: st
     if not any(has_field(record, field) for record in records):
         raise InputError(f"{name}: no record has the verdict field {field!r}")
     verdicts = tuple(_read_verdict(name, number, item, key, field) for number, item in enumerate(items, 1))
-    return Verdicts(
-        name, verdicts, f'field "{field}" of {len(verdicts):,} record{"s" * (len(verdicts) != 1)}'
-    )
+    return Verdicts(name, verdicts, f'field "{field}" of {format_count(len(verdicts), "record")}')
 
 
 def _read_items(path: str, verdict_field: str | None) -> tuple[str, list[Item]]:

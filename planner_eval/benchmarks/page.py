@@ -23,7 +23,7 @@ from planner_eval.comparison.rows import Row
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import Record
-from planner_eval.results.page.lines import MAX_TEXT, Pair, PairLineWriter
+from planner_eval.results.page.lines import MAX_TEXT, Pair, PairLineWriter, cut_text
 from planner_eval.results.page.page import LineSpool, Packs, page
 from planner_eval.results.page.report import (
     DEFAULT_SETTINGS,
@@ -229,11 +229,13 @@ def _views(scored: Scored, shown: PageSettings) -> Iterator[tuple[Pair, Record |
             "sections": [_cut_section(section, most) for section in explanation.sections],
         }
         if explanation.reply and shown.texts:
-            more["raw"] = _cut(explanation.reply, most)
+            more["raw"] = cut_text(explanation.reply, most)
         question = sample.query if explanation.question is None else explanation.question
         gold = Record("", position, name, None, fields={_QUESTION: question} if question else {})
         answer = (
-            None if unread or explanation.reply is not None else Record("", position, name, _cut(text, most))
+            None
+            if unread or explanation.reply is not None
+            else Record("", position, name, cut_text(text, most))
         )
         yield pair._replace(more=more), answer, gold
 
@@ -246,10 +248,6 @@ def _most_characters(texts: Iterable[str]) -> int:
     return max(_LEAST_TEXT, _TEXT_BUDGET // len(lengths))
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]} … {len(text) - most:,} more characters cut"
-
-
 def _cut_section(section: Mapping[str, Any], most: int) -> Mapping[str, Any]:
     """A section with no more of an answer than is shown of its text; what is left out is counted.
 
@@ -257,7 +255,7 @@ def _cut_section(section: Mapping[str, Any], most: int) -> Mapping[str, Any]:
     [['ok', 'x'], ['', '… 7 more lines']]
     """
     if "text" in section:
-        return {**section, "text": _cut(section["text"], most)}
+        return {**section, "text": cut_text(section["text"], most)}
     if "rows" in section:
         rows = _cut_lines(section["rows"], most)
         more = len(section["rows"]) - len(rows)
@@ -323,7 +321,7 @@ def _verdict_data(variant: str, row: SampleScore, message: str) -> dict[str, Any
     return {
         "variant": variant,
         "ok": row.ok,
-        "error": _cut(row.error or "", MAX_TEXT),
+        "error": cut_text(row.error or ""),
         "message": message,
         "figures": figures,
     }

@@ -28,9 +28,9 @@ from functools import cache, cached_property, lru_cache
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, get_args, get_type_hints
 
+from planner_eval.base.counts import f1_parts
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import dump_indented
-from planner_eval.base.ratios import f1_parts
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample

@@ -176,7 +176,7 @@ def say_judge_failures(judge: Judge | None, prompts: str = "") -> int:
         note(f"judged with {prompts}")
     if not judge.failed:
         return 0
-    of = f"{judge.failed:,} of {judge.asked:,} question{'s' * (judge.asked != 1)}"
+    of = f"{judge.failed:,} of {format_count(judge.asked, 'question')}"
     note(f"the judge did not answer {of}, so judged scores are incomplete: {judge.reason}")
     return 3 if judge.failed == judge.asked else 1
 

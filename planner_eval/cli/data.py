@@ -13,7 +13,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import View, formats_of
 from planner_eval.base.tables import Rows, Style, md_cell
-from planner_eval.base.text import JsonObject, format_count, one_line, to_json
+from planner_eval.base.text import JsonObject, format_count, format_first, one_line, to_json
 from planner_eval.cli.data_check import command as check
 from planner_eval.cli.data_make import command as make
 from planner_eval.cli.help import Group
@@ -335,8 +335,7 @@ def _group_lines(group: AlikeRecords, duplicates: Duplicates, style: Style) -> I
 
 
 def _names_text(names: tuple[str | int, ...]) -> str:
-    text = ", ".join(map(str, names[:_MAX_NAMES]))
-    return text if len(names) <= _MAX_NAMES else f"{text} and {len(names) - _MAX_NAMES:,} more"
+    return format_first([*map(str, names)], _MAX_NAMES)
 
 
 _cache_option = option("--cache DIR", type=click.Path(file_okay=False))
@@ -541,7 +540,7 @@ def export(
     for why, names in unwritten.items():
         note(f"{why}: {len(names):,} not written, {', '.join(names)}")
     total = len(lines) + sum(map(len, unwritten.values()))
-    note(f"{len(lines):,} of {total:,} sample{'s' * (total != 1)} written")
+    note(f"{len(lines):,} of {format_count(total, 'sample')} written")
     return 3 if not lines else int(bool(unwritten))
 
 

@@ -46,9 +46,21 @@ if TYPE_CHECKING:
 # How planeval data check shows what was found.
 def _check_text(check: DatasetCheck, style: Style, *, narrowed: bool) -> str:
     """The text of a check; `narrowed` where not all codes were asked for."""
-    blocks = [style.escape(_head_lines(check))]
-    if check.checked.findings or not narrowed:
-        blocks.append(_findings_text(check.checked, style))
+    checked, ran, unequal = check.checked, check.ran, check.checked.unequal
+    name, total = check.name, format_count(checked.samples, "record")
+    if check.dataset is not None:
+        name = check.dataset.name
+        total = f"{checked.samples:,} of {check.dataset.records:,} published records"
+    equal = f"all but {len(unequal):,} ({', '.join(unequal[:5])})" if unequal else "all"
+    lines = [f"{name}: {total}", f"gold plans read: {checked.plans:,}, equal to themselves: {equal}"]
+    if ran.plans:
+        lines.append(f"gold plans run with {ran.tools}: {ran.plans:,}, {ran.failed:,} failed")
+    if checked.unreadable:
+        lines.append(f"gold plans that cannot be read: {len(checked.unreadable):,}")
+        lines += [f"  {record}" for record in checked.unreadable[:5]]
+    blocks = [style.escape(lines)]
+    if checked.findings or not narrowed:
+        blocks.append(_findings_text(checked, style))
     blocks += [style.escape(_replay_lines(r)) for r in check.replayed]
     blocks += _doubt_lines(check, style)
     return "\n\n".join(block for block in blocks if block)
@@ -144,29 +156,6 @@ def _line(doubt: GoldDoubt) -> str:
     share = f", share {finding.share:.2f}" if finding.share is not None else ""
     where = [format_record_name(doubt.record), *_doubt_locations(doubt)]
     return finding_line(where, f"{finding.confidence}: {finding.message}", f"{finding.code}{share}")
-
-
-def _head_lines(check: DatasetCheck) -> list[str]:
-    checked = check.checked
-    if check.dataset is None:
-        lines = [f"{check.name}: {format_count(checked.samples, 'record')}"]
-    else:
-        lines = [f"{check.dataset.name}: {checked.samples:,} of {check.dataset.records:,} published records"]
-    lines.append(f"gold plans read: {checked.plans:,}, equal to themselves: {_self_equality_text(checked)}")
-    if check.ran.plans:
-        lines.append(
-            f"gold plans run with {check.ran.tools}: {check.ran.plans:,}, {check.ran.failed:,} failed"
-        )
-    if checked.unreadable:
-        lines.append(f"gold plans that cannot be read: {len(checked.unreadable):,}")
-        lines += [f"  {record}" for record in checked.unreadable[:5]]
-    return lines
-
-
-def _self_equality_text(checked: CheckResult) -> str:
-    if not checked.unequal:
-        return "all"
-    return f"all but {len(checked.unequal):,} ({', '.join(checked.unequal[:5])})"
 
 
 def _findings_text(checked: CheckResult, style: Style) -> str:

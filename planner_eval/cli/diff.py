@@ -331,27 +331,49 @@ def _say_reading(sums: DiffSums, paired: PairedFiles, *, many: bool, recognised:
         names = sums.dialects_of(role)
         if names and recognised:
             note(f"{role} read as {', '.join(names)}")
-        if ambiguous := sums.counts[f"{role} several"]:
-            note(f"{role}: {ambiguous:,} with several choices or candidates; the first was read")
-        if unread := sums.counts[f"{role} unread"]:
-            whose = f"{unread:,} without calls, but the" if many else "no call was read, but the"
-            note(f"{role}: {whose} text may hold one (parse shows where)")
-        if unread := sums.counts[f"{role} passed over"]:
-            whose = f"{unread:,} with" if many else "there is"
-            note(f"{role}: {whose} text beside the calls that may hold another (parse shows where)")
-        if later := sums.counts[f"{role} later turn"]:
-            whose = f"{later:,} texts go" if many else "the text goes"
-            note(f"{role}: {whose} on with another turn, which was ignored (parse shows where)")
-        if restated := sums.counts[f"{role} restated"]:
-            whose = f"{role}: {restated:,} with" if many else f"{role}:"
-            note(f"{whose} calls that are repeated further on and counted once (planeval parse shows where)")
-        if many and (turns := sums.counts[f"{role} turns"]):
-            note(
-                f"{role}: {turns:,} with calls of several turns of the assistant, all of which were read "
-                "(choose one with --turn)"
-            )
+        for kind, of_many, of_one, remark in _READING_REMARKS:
+            count, whose = sums.counts[f"{role} {kind}"], of_many if many else of_one
+            if count and whose is not None:
+                note(f"{role}: {whose.format(count)}{remark}")
     if sums.wholes:
         note(
             f"{sum(sums.wholes.values()):,} of these references may mean a tool's whole result "
             f'({", ".join(sums.wholes)}): with catalog = "tools.json" in the policy they mean its only output'
         )
+
+
+_READING_REMARKS = (
+    ("several", "{:,} with ", "{:,} with ", "several choices or candidates; the first was read"),
+    (
+        "unread",
+        "{:,} without calls, but the ",
+        "no call was read, but the ",
+        "text may hold one (parse shows where)",
+    ),
+    (
+        "passed over",
+        "{:,} with ",
+        "there is ",
+        "text beside the calls that may hold another (parse shows where)",
+    ),
+    (
+        "later turn",
+        "{:,} texts go ",
+        "the text goes ",
+        "on with another turn, which was ignored (parse shows where)",
+    ),
+    (
+        "restated",
+        "{:,} with ",
+        "",
+        "calls that are repeated further on and counted once (planeval parse shows where)",
+    ),
+    (
+        "turns",
+        "{:,} with ",
+        None,
+        "calls of several turns of the assistant, all of which were read (choose one with --turn)",
+    ),
+)
+"""What is counted of a side's readings: how many, of many pairs and of one (None where it goes without
+saying), and what of them."""

@@ -360,11 +360,6 @@ def open_systems(
     return Systems(tuple(named), tuple(named), gold, how, name, runs=runs)
 
 
-def system_names(named: Sequence[str]) -> list[str]:
-    """What systems are called: as the user named them, without the slash behind a folder."""
-    return [name.rstrip("/" + os.sep) or name for name in named]
-
-
 def read_sides(answers: str, gold: str, how: pe.Reading) -> tuple[PlanFile, PlanFile]:
     """Read predictions and gold plans, and say what the user should know of them."""
     files, golds = Systems((answers,), (answers,), gold, how).read()

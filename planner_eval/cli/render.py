@@ -25,7 +25,7 @@ from planner_eval.cli.output import (
 )
 from planner_eval.cli.sources import Input, id_option, input_options, select_by_id
 from planner_eval.cli.terminal import count_items
-from planner_eval.comparison.turns import may_have_turns
+from planner_eval.plan.model import may_have_turns
 from planner_eval.reading.files.record import JoinedTurns
 
 if TYPE_CHECKING:

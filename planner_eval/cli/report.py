@@ -28,7 +28,6 @@ from planner_eval.cli.pairs import (
     open_systems,
     say_unjudged,
     scored_pair_options,
-    system_names,
     work_settings,
 )
 from planner_eval.cli.workers import Work, work_options
@@ -147,7 +146,10 @@ def page_of(
             for path, pairing in zip(systems.paths, pairings, strict=True)
         ]
         view = view._replace(command=commands)
-    how |= {**work_settings(work, pairings[0]), "names": names or system_names(systems.named)}
+    how |= {
+        **work_settings(work, pairings[0]),
+        "names": names or [name.rstrip("/" + os.sep) or name for name in systems.named],
+    }
     source: Any = pairings[0] if len(pairings) == 1 else list(pairings)
     page: PageResult = pe.report(source, shown=view, **how)
     return page

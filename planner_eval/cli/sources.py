@@ -137,9 +137,7 @@ class Input(NamedTuple):
             names: What the user named.
             wanted: The ids of the records that are read of each; all when empty.
         """
-        files: list[PlanFile] = []
-        for name in self._named(names):
-            files.append(pe.read(name, **self.fields))
+        files: list[PlanFile] = [pe.read(name, **self.fields) for name in self._named(names)]
         note(*(message for file in files for message in file.notes))
         refuse_idle_places(any(not f.published for f in files), any(f.published for f in files))
         refuse_idle_fields(("id_field", "text_field"), files)
@@ -362,13 +360,11 @@ def endpoint_options(
         retries: How many more times to ask.
     """
 
-    def make(
-        silence: float, deadline: float, retries: int, replay: bool, prices: Any, **server: Any
-    ) -> Endpoint:
+    def make(silence: float, **named: Any) -> Endpoint:
         from planner_eval.models.judges import Endpoint
 
-        url, cache = server[f"{prefix}url"], server[f"{prefix}cache"]
-        return Endpoint(url, silence, deadline, retries, cache, replay, prices)
+        fields = {name.removeprefix(prefix): value for name, value in named.items()}
+        return Endpoint(timeout=silence, **fields)
 
     return bundle_options(
         "endpoint",

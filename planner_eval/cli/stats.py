@@ -285,7 +285,7 @@ def command(
     def more() -> Iterable[RunInput]:
         from planner_eval.results.runs.folder import data_input
 
-        return (data_input("plans", s.name, s.samples) for s in sources if s.file is None)
+        return (data_input(s.name, s.samples) for s in sources if s.file is None)
 
     def report(results: StatsSums) -> str:
         return _summary_view(sources, results, None, inferred=infer).text(formats_of("data")[0])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import planner_eval as pe
 from planner_eval.base.counts import Counts
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import to_json
+from planner_eval.base.text import format_count, to_json
 from planner_eval.cli.options import COUNT, Seconds, bundle_options, option
 from planner_eval.cli.terminal import count_items, make_counter
 
@@ -243,7 +243,7 @@ class Tally(Counts):
         named = f" ({counts_text(self.dialects)})" if self.dialects else ""
         phrases = [f"{self.read:,} read{named}"]
         phrases += [f"{self.states[state]:,} {state}" for state in STATES if self.states[state]]
-        return f"{total:,} plan{'s' * (total != 1)}: {', '.join(phrases)}"
+        return f"{format_count(total, 'plan')}: {', '.join(phrases)}"
 
 
 def counts_text(counts: Counter[str]) -> str:

@@ -21,9 +21,8 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.gold_alternatives import Gold, read_gold
 from planner_eval.comparison.matching.align import match
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, KnownNames, Policy, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import Evaluation, Row
 from planner_eval.plan.canonical import outline
 from planner_eval.plan.canonical import same as same_plans
@@ -413,23 +412,8 @@ def evaluate(
     """
     expect_or_none(FUNCTION, progress=progress)
     paired = pred if isinstance(pred, PairedFiles) else pair(pred, gold, reading=reading)
-    return rows_of(paired, policy, progress, located=located)
-
-
-def rows_of(
-    paired: PairedFiles,
-    policy: AnyPolicy,
-    progress: Progress | None,
-    *,
-    located: bool = False,
-    mends: bool = True,
-) -> Iterator[Row]:
-    """The rows of some pairs; without `mends`, not what repair would make of refused predictions."""
-    how = paired.reading
-    dialects = how.dialect, how.gold_dialect or how.dialect
-    repair, named = bool(how.repair), paired.gold_named
-    evaluation = Evaluation(*dialects, policy_of(policy), located, repair, how.compute, mends, named)
-    results = evaluation.rows(paired.pairs)
+    how, named = paired.reading._asdict(), paired.gold_named
+    results = Evaluation.of(how, policy_of(policy), gold_named=named, located=located).rows(paired.pairs)
     return results if progress is None else report_progress(results, len(paired.pairs), progress)
 
 

@@ -134,7 +134,12 @@ def describe_prose_plans(file: PlanFile, option: str = "--field gold.text") -> I
 
 
 def _find_misspelt_fields(file: PlanFile) -> Iterator[str]:
-    names = file.records.names() if is_stored(file.records) else _count_field_names(file.records)
+    names: Mapping[str, int]
+    if is_stored(file.records):
+        names = file.records.names()
+    else:
+        fields = (name for record in file.records for name in non_null_fields(record.fields))
+        names = Counter(name for name in fields if isinstance(name, str))
     for name, count in names.items():
         close = _find_intended_field(name)
         if close is not None:
@@ -150,12 +155,6 @@ def _find_intended_field(name: str) -> str | None:
         else ()
     )
     return close[0] if close else None
-
-
-def _count_field_names(records: Iterable[Record]) -> Mapping[str, int]:
-    return Counter(
-        name for record in records for name in non_null_fields(record.fields) if isinstance(name, str)
-    )
 
 
 def read_gold(
@@ -180,7 +179,7 @@ def read_gold(
     if not any(name in record.fields for name in GOLD_COMPANION_FIELDS):
         return Gold(((plan, NO_TERMS),))
     _check_gold_fields(record.fields, record.where)
-    plans = [(plan, _terms(record.fields, plan, record.where))]
+    plans = [(plan, terms_of(record.fields, plan, record.where))]
     for number, item in enumerate(record.fields.get("alternatives", ()), 1):
         where = f"{record.where}, alternative {number}"
         field = choose_content(where, [item], "gold") if _is_record(item) else None
@@ -193,7 +192,7 @@ def read_gold(
         words = describe_prose_gold(source, other)
         if words is not None:
             raise ParseError(f"alternative {number}: {words}", code="parse.empty")
-        plans.append((other, _terms(item if isinstance(item, dict) else {}, other, where)))
+        plans.append((other, terms_of(item if isinstance(item, dict) else {}, other, where)))
     return Gold(tuple(plans))
 
 
@@ -233,24 +232,6 @@ def _is_record(item: Any) -> bool:
     return isinstance(item, dict) and "calls" not in item
 
 
-def terms_of(fields: Mapping[str, Any], plan: Plan, where: str = "gold") -> Terms:
-    """What a gold record's fields leave open.
-
-    Args:
-        fields: The record's fields.
-        plan: The plan whose calls they name.
-        where: What messages call the record.
-
-    Raises:
-        InputError: a field names a call that the plan does not have, or is of the wrong shape.
-
-    >>> terms_of({"optional": ["c1"]}, parse("f(#x='1')")).optional
-    frozenset({'c1'})
-    """
-    _check_gold_fields(fields, where)
-    return _terms(fields, plan, where)
-
-
 def _refuse_unknown_arguments(plan: Plan, named: Mapping[str, Iterable[str]], where: str) -> None:
     """Refuse arguments that calls of a plan do not give: nothing would come of them."""
     for call in plan.calls:
@@ -275,8 +256,20 @@ def _is_reference(value: Any, calls: Collection[str]) -> bool:
 _REFERENCE = re.compile(r"\$\{?(\w+)\b")
 
 
-def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
-    """As :func:`terms_of`, of fields that were checked."""
+def terms_of(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
+    """What a gold record's fields leave open, which were checked.
+
+    Args:
+        fields: The record's fields.
+        plan: The plan whose calls they name.
+        where: What messages call the record.
+
+    Raises:
+        InputError: a field names a call that the plan does not have.
+
+    >>> terms_of({"optional": ["c1"]}, parse("f(#x='1')"), "gold").optional
+    frozenset({'c1'})
+    """
     if not any(name in fields for name in GOLD_TERMS):
         return NO_TERMS
     call_ids = {call.id for call in plan.calls}

@@ -52,8 +52,12 @@ def make_patch(diff: Diff) -> dict[str, Any]:
         *_make_change_operations(diff, relabelled_gold),
         *_make_answer_operations(diff, relabelled_gold),
     ]
+    codes = {edit.pred.call: edit.code for edit in diff.edits if edit.pred and edit.gold is None}
     operations = [
-        *_make_remove_operations(diff),
+        *(
+            {"op": "remove", "id": diff.pred.calls[position].id, "why": codes.get(position, "call.extra")}
+            for position in diff.alignment.extra
+        ),
         *_make_add_operations(diff, relabelled_gold, written),
         *written,
     ]
@@ -96,14 +100,6 @@ def relabel_gold(diff: Diff) -> Plan:
             used_ids.add(name)
         calls.append(replace(call, id=name, result=None, has_result=False))
     return replace(diff.gold, calls=tuple(calls))
-
-
-def _make_remove_operations(diff: Diff) -> list[dict[str, Any]]:
-    codes = {edit.pred.call: edit.code for edit in diff.edits if edit.pred and edit.gold is None}
-    return [
-        {"op": "remove", "id": diff.pred.calls[position].id, "why": codes.get(position, "call.extra")}
-        for position in diff.alignment.extra
-    ]
 
 
 def _make_add_operations(

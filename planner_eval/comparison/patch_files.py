@@ -301,7 +301,13 @@ def apply(
             return apply_entry(plan, record_patch)
         except InputError as error:
             raise InputError(f"{patches.name}, for {records[0].where}: {error}") from None
-    _refuse_unknown_patches(patches, file)
+    # Patches of which none is for any of the plans are those of another file.
+    if len(patches.unknown(file.records)) == len(patches.by_id):
+        patch_id, plan_id = next(iter(patches.by_id)), file.records[0].name
+        raise InputError(
+            f"no patch has the id of a plan: {patches.name} has {patch_id!r}, {file.name} {plan_id!r}; "
+            "name the field of the id with --field id=NAME"
+        )
     return apply_patches(records, patches, **reading)
 
 
@@ -339,16 +345,6 @@ def _is_single(patches: Patches, file: PlanFile) -> bool:
             "name a file of records, or give that plan's patch alone"
         )
     return not named or not file.many
-
-
-def _refuse_unknown_patches(patches: Patches, file: PlanFile) -> None:
-    """Patches of which none is for any of the plans are those of another file."""
-    if len(patches.unknown(file.records)) == len(patches.by_id):
-        patch_id, plan_id = next(iter(patches.by_id)), file.records[0].name
-        raise InputError(
-            f"no patch has the id of a plan: {patches.name} has {patch_id!r}, {file.name} {plan_id!r}; "
-            "name the field of the id with --field id=NAME"
-        )
 
 
 def _find_patch(patches: Patches, record: Record, *, alone: bool) -> Any:

@@ -24,9 +24,9 @@ from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.pairing import Pairing, PlanCalls
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, intern_policy
 from planner_eval.comparison.structure_figures import figures_data, structure_figures
-from planner_eval.comparison.turns import TurnComparison, may_have_turns
+from planner_eval.comparison.turns import TurnComparison
 from planner_eval.plan.canonical import NumberedPlan
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Plan, may_have_turns
 from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import (
@@ -225,6 +225,28 @@ class Evaluation(NamedTuple):
     mends: bool = True
     gold_named: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        reading: Mapping[str, Any],
+        policy: Policy,
+        *,
+        gold_named: bool,
+        located: bool = False,
+        mends: bool = True,
+    ) -> Evaluation:
+        """How pairs are read and compared whose files were read so.
+
+        Args:
+            reading: The fields of a `Reading`; others are left alone.
+            policy: The policy.
+            gold_named: As above, like the others.
+            located: Likewise.
+            mends: Likewise.
+        """
+        dialects = reading["dialect"], reading["gold_dialect"] or reading["dialect"]
+        return cls(*dialects, policy, located, bool(reading["repair"]), reading["compute"], mends, gold_named)
+
     def rows(self, pairs: Iterable[tuple[Record | None, Record | None]]) -> Iterator[Row]:
         """One row a pair (prediction, gold), in order; None stands for a missing partner."""
         how = self._replace(policy=intern_policy(self.policy))
@@ -238,9 +260,8 @@ class Evaluation(NamedTuple):
         how = {"dialect": self.pred_dialect, "compute": self.compute}
         read_pred = partial(_try_read, read_answer, pred, ParseError, **how)
         pred_reading = read_pred(repair=self.repair)
-        cut_plan = (
-            pred_reading.found if pred_reading.found is not None and is_cut(pred_reading.found) else None
-        )
+        read = pred_reading.found
+        cut_plan = read if read is not None and is_cut(read) else None
         if cut_plan is not None:  # what repair saves of it may be all of gold, and is no whole answer
             pred_reading = read_pred()
         same_text = self.gold_dialect == self.pred_dialect and _is_same_text(pred, gold, pred_reading.found)
@@ -261,14 +282,12 @@ class Evaluation(NamedTuple):
         row = _make_row(name, pred_reading, pred, gold_reading, gold, self.policy, stored)
         if self.mends and row.state in ("unreadable", "cut") and pred is not None:
             how = {"dialect": self.pred_dialect, "compute": self.compute}
-            repaired = (
-                None
-                if self.repair or pred_reading.error is None
-                else read_repaired_plan(pred, pred_reading.error, **how)
-            )
-            row = row._replace(mended=cut_plan if self.repair else repaired)
-            if row.mended is None and pred_reading.error is not None:
-                row = row._replace(before=_read_before(pred_reading.error))
+            mended, error = cut_plan if self.repair else None, pred_reading.error
+            if not self.repair and error is not None:
+                mended = read_repaired_plan(pred, error, **how)
+            row = row._replace(mended=mended)
+            if mended is None and error is not None:
+                row = row._replace(before=_read_before(error))
         if row.diff is not None and row.pred is not None and row.gold is not None:
             plans = row.pred, row.gold
             joined = any(record is not None and type(record.source) is JoinedTurns for record in (pred, gold))

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import format_count, lazy_pattern
-from planner_eval.plan.model import Plan
+from planner_eval.base.text import format_count
 
 
 class TurnComparison(NamedTuple):
@@ -50,21 +49,6 @@ def turns_of(data: Mapping[str, Any] | None) -> TurnComparison | None:
         return None
     lists = {name: tuple(data.get(name) or ()) for name in ("wrong", "follow", "form", "moved")}
     return TurnComparison(data["unit"], data["total"], late=data["late"], asked=data["asked"] or "", **lists)
-
-
-_LIST_OF_LISTS = lazy_pattern(r"\s*+\[\s*+\[")
-
-
-def may_have_turns(pred: Plan, gold: Plan) -> bool:
-    """Whether a plan may be of several turns: a look at its calls that costs next to nothing."""
-    if not pred.calls:  # of a conversation without a call only its messages say it
-        return True
-    for plan in (pred, gold):
-        if any(call.turn is not None for call in plan.calls):
-            return True
-        if plan.text is not None and _LIST_OF_LISTS.match(plan.text) is not None:
-            return True
-    return False
 
 
 def first_wrong_text(turns: TurnComparison) -> str:

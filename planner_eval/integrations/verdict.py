@@ -10,7 +10,7 @@ from typing import Any
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, printable, shorten
-from planner_eval.comparison.evaluate import PairedFiles, pair, rows_of
+from planner_eval.comparison.evaluate import PairedFiles, evaluate, pair
 from planner_eval.comparison.gold_alternatives import describe_prose_plans, read_gold_strictly
 from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
@@ -131,7 +131,7 @@ def compare_pair(
     left, right = only_record(text_as_record(pred), "answer"), gold_record(gold)
     files = PlanFile(left.file, (left,), False), PlanFile(right.file, (right,), False)
     paired = PairedFiles(*files, "file", [(left, right)], reading=Reading(repair=repair))
-    (row,) = rows_of(paired, policy, None)
+    (row,) = evaluate(paired, policy=policy)
     if row.gold is not None:
         try:
             read_gold_strictly(right)

@@ -134,7 +134,9 @@ class NumberedPlan:
             self._number(range(len(self.arguments)), table)
         except _UnnumberedCallError:
             self.forward = True
-            self._number(self._producers_first(), table)
+            # Producers before consumers; calls in or behind a circle never come.
+            needs = [self.producers(i) for i in range(len(self.arguments))]
+            self._number((position for generation in generations(needs) for position in generation), table)
 
     def _normalise(self, normalise: Normaliser) -> None:
         normalised = [
@@ -194,11 +196,6 @@ class NumberedPlan:
     def _number(self, positions: Iterable[int], table: dict[Key, int]) -> None:
         for position in positions:
             self.numbers[position] = table.setdefault(self.key(position, self.numbers), len(table))
-
-    def _producers_first(self) -> Iterator[int]:
-        """Producers before consumers; calls in or behind a circle never come."""
-        needs = [self.producers(i) for i in range(len(self.arguments))]
-        return (position for generation in generations(needs) for position in generation)
 
 
 def same(pred: Plan, gold: Plan) -> bool:
@@ -406,12 +403,8 @@ def _outline_arguments(arguments: Arguments) -> list[Any] | None:
         else:
             return None
     if len(items) > 1:
-        items.sort(key=_argument_name)
+        items.sort(key=_first_item)
     return items
-
-
-def _argument_name(item: tuple[str, Any]) -> str:
-    return item[0]
 
 
 # ----------------------------------------------------------------------

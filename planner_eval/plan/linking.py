@@ -193,7 +193,9 @@ class _Linker:
                 raise TypeError(f"{self.where(i)} has an argument named {argument!r}, which is no text")
             if seen is not None:
                 if argument in seen:
-                    self.note_repeated(i, argument, spans[k] if spans else None)
+                    message = f"argument {argument!r} is given twice in {self.where(i)}"
+                    span = spans[k] if spans else None
+                    self.note("argument.duplicate", message, "error", i, argument, span)
                 seen.add(argument)
             elif kind is str:  # as most are
                 continue
@@ -206,10 +208,6 @@ class _Linker:
                     out = [*raw]
                 out[k] = (argument, linked)
         return raw if out is None else tuple(out)
-
-    def note_repeated(self, i: int, argument: str, span: Span | None) -> None:
-        message = f"argument {argument!r} is given twice in {self.where(i)}"
-        self.notes.append(Diagnostic("argument.duplicate", message, "error", self._place(i), argument, span))
 
     def where(self, i: int) -> str:
         return f"call {i + 1}" if i < len(self.calls) else "the answer"
@@ -253,7 +251,7 @@ class _Linker:
         if isinstance(value, dict):  # a key is repeated; the last value counts, as JSON readers have it
             where = self.where(i)
             message = f"an object in {argument!r} of {where} gives a key twice; the last value counts"
-            self.notes.append(Diagnostic("value.duplicate", message, "error", self._place(i), argument, span))
+            self.note("value.duplicate", message, "error", i, argument, span)
             return self.value(dict(value), i, argument, path, span)
         raise TypeError(f"argument {argument!r} of {self.where(i)} is a {kind.__name__}")
 
@@ -263,9 +261,7 @@ class _Linker:
         beginning = f"{argument!r} of call {i + 1} is the expression {shorten(text, 60)}"
         outcome = "; its text is used" if value is None else f", computed as {value!r}"
         severity = "warning" if value is None else "info"
-        self.notes.append(
-            Diagnostic("value.computed", beginning + outcome, severity, self._place(i), argument, span)
-        )
+        self.note("value.computed", beginning + outcome, severity, i, argument, span)
         return text if value is None else value
 
     def resolve(
@@ -282,10 +278,7 @@ class _Linker:
             binders = ", ".join([str(p + 1) for p, _ in earlier])
             subject = self._shown(i, argument)
             message = f"{subject} refers to {ref.name!r}, which calls {binders} return; the nearest is used"
-            ref_span = ref.span or span
-            self.notes.append(
-                Diagnostic("reference.ambiguous", message, "info", self._place(i), argument, ref_span)
-            )
+            self.note("reference.ambiguous", message, "info", i, argument, ref.span or span)
         full = path + ref.path
         self.edges.append(_make_edge(Edge, (producer, i, argument, location, full, False)))
         return Ref(producer, full, ref.span)
@@ -298,9 +291,7 @@ class _Linker:
         binders = self.every.get(ref.name)
         if binders is None:
             message = f"{self._shown(i, argument)} refers to {ref.name!r}, which no call returns"
-            self.notes.append(
-                Diagnostic("reference.unresolved", message, "error", self._place(i), argument, span)
-            )
+            self.note("reference.unresolved", message, "error", i, argument, span)
             self.missing.add(ref.name)
             return Unresolved(ref.name, ref.path, ref.span)
         later = next((b for b in binders if b[0] > i), None)
@@ -308,7 +299,7 @@ class _Linker:
         code = "reference.forward" if later else "reference.self"
         reason = f"only the later call {producer + 1} returns" if later else "only the call itself returns"
         message = f"{self._shown(i, argument)} refers to {ref.name!r}, which {reason}"
-        self.notes.append(Diagnostic(code, message, "error", self._place(i), argument, span))
+        self.note(code, message, "error", i, argument, span)
         self.backward_only = False
         full = path + ref.path
         self.edges.append(Edge(producer, i, argument, location, full))
@@ -317,8 +308,9 @@ class _Linker:
     def _shown(self, i: int, argument: str) -> str:
         return f"{argument!r} of {self.where(i)}"
 
-    def _place(self, i: int) -> int | None:
-        return i if i < len(self.calls) else None
+    def note(self, code: str, message: str, severity: str, i: int, argument: str, span: Span | None) -> None:
+        call = i if i < len(self.calls) else None
+        self.notes.append(Diagnostic(code, message, severity, call, argument, span))
 
     def note_cycle(self, size: int) -> None:
         """Say which calls depend on one another in a circle (self references have their own code)."""

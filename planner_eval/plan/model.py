@@ -22,6 +22,7 @@ from planner_eval.base.json_text import map_object_values
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import service
+from planner_eval.base.text import lazy_pattern
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -358,6 +359,21 @@ def references(value: Value, path: Path = ()) -> Iterator[tuple[Path, Ref | Unre
         for position, piece in enumerate(value.parts):
             if type(piece) is not str:
                 yield (*path, position), piece
+
+
+_LIST_OF_LISTS = lazy_pattern(r"\s*+\[\s*+\[")
+
+
+def may_have_turns(pred: Plan, gold: Plan) -> bool:
+    """Whether a plan may be of several turns: a look at its calls that costs next to nothing."""
+    if not pred.calls:  # of a conversation without a call only its messages say it
+        return True
+    for plan in (pred, gold):
+        if any(call.turn is not None for call in plan.calls):
+            return True
+        if plan.text is not None and _LIST_OF_LISTS.match(plan.text) is not None:
+            return True
+    return False
 
 
 def to_networkx(plan: Plan) -> nx.MultiDiGraph[int]:

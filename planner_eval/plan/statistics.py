@@ -165,7 +165,7 @@ class Summary:
 
     def figure(self, name: str) -> Distribution:
         """The figure of a name of :data:`FIGURES`, or :data:`INFERRED` where edges were."""
-        return self.figures[(*FIGURES, INFERRED).index(name)]
+        return self.figures[_ALL_FIGURES.index(name)]
 
 
 class Sums:

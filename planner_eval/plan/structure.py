@@ -112,11 +112,6 @@ def depth(plan: Plan) -> int:
     return len(topological_generations(plan))
 
 
-def width(plan: Plan) -> int:
-    """The number of calls in the largest topological generation; 0 for an empty plan."""
-    return max(map(len, topological_generations(plan)), default=0)
-
-
 def critical_path(plan: Plan) -> list[int]:
     r"""The calls of one longest dependency path, producer first; the earliest where several tie.
 
@@ -125,11 +120,6 @@ def critical_path(plan: Plan) -> list[int]:
     [1, 2]
     """
     return longest_chain(producers(plan))
-
-
-def roots(plan: Plan) -> list[int]:
-    """The calls that use no other call's output."""
-    return [i for i, needed in enumerate(producers(plan)) if not needed]
 
 
 def sinks(plan: Plan) -> list[int]:
@@ -150,11 +140,6 @@ def fan_out(plan: Plan) -> list[int]:
 def parallel_scale(plan: Plan) -> int:
     """The number of weakly connected components (AppBench's parallel scale, section 3 of its paper)."""
     return len(components(plan))
-
-
-def sequential_scale(plan: Plan) -> int:
-    """The size of the largest weakly connected component (AppBench's sequential scale); 0 if empty."""
-    return max(map(len, components(plan)), default=0)
 
 
 def nesting_patterns(plan: Plan) -> dict[str, int]:

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import format_count, shorten
+from planner_eval.base.text import format_count, format_first, shorten
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.conversations.spans import NANOSECONDS_PER_SECOND
 from planner_eval.reading.trace_times import Run, Span
@@ -285,5 +285,5 @@ def _format_concurrent_spans(path: CriticalPath) -> str:
     if not path.beside:
         return ""
     names = [*dict.fromkeys(shorten(span.name, 30) for span in path.beside)]
-    some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f", unless the run was waiting for {some} in {format_duration(path.unsaid)} of the remaining time"
+    waiting = f"{format_first(names, 3)} in {format_duration(path.unsaid)}"
+    return f", unless the run was waiting for {waiting} of the remaining time"

@@ -8,15 +8,15 @@ from functools import cache
 from math import factorial
 from typing import Any
 
+from planner_eval.base.counts import round_ratio
 from planner_eval.base.errors import LIST, expect, instance_of
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import TEXT, Rows, Style
 from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.matching.align import match
+from planner_eval.comparison.matching.align import Matching, match
 from planner_eval.comparison.metrics import measure, measure_none
 from planner_eval.comparison.patch import Fixes
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
@@ -87,15 +87,7 @@ class Credits(NamedTuple):
     def of(cls, data: Any) -> Credits:
         """The same from JSON data."""
         causes = [
-            Cause(
-                cause["code"],
-                cause.get("tool"),
-                cause.get("argument"),
-                cause.get("depth"),
-                float(cause["exact"]),
-                float(cause["similarity"]),
-            )
-            for cause in data["causes"]
+            Cause(**cause | {score: float(cause[score]) for score in _SCORES}) for cause in data["causes"]
         ]
         return cls(tuple(causes), tuple(tuple(group) for group in data["right"]), data["how"])
 
@@ -163,7 +155,7 @@ def credits_of(row: Row, policy: Policy = DEFAULT_POLICY) -> Credits | None:
     how = _choose_method(diff, len(causes))
     if how == EVEN:
         games: Sequence[Sequence[float]] = [
-            [(1 - score) / len(causes)] * len(causes) for score in _scores(diff)
+            [(1 - score) / len(causes)] * len(causes) for score in _scores(diff.matching)
         ]
         rights = _sufficient_groups(causes, None)
     else:
@@ -190,9 +182,8 @@ Scores = tuple[float, float]
 """``exact`` and ``similarity`` of one pair."""
 
 
-def _scores(diff: Diff) -> Scores:
-    assert diff.matching is not None
-    exact, similarity = measure(diff.matching, _SCORES).values()
+def _scores(matching: Matching) -> Scores:
+    exact, similarity = measure(matching, _SCORES).values()
     return _value(exact), _value(similarity)
 
 
@@ -209,13 +200,12 @@ def _make_value_function(diff: Diff) -> Callable[[int], Scores]:
     @cache
     def after(operations: int) -> Scores:
         plan = mending.plan(operations)
-        exact, similarity = measure(match(plan, diff.gold, matching.policy, matching.terms), _SCORES).values()
-        return _value(exact), _value(similarity)
+        return _scores(match(plan, diff.gold, matching.policy, matching.terms))
 
     @cache
     def worth(some: int) -> Scores:
         if some == 0:
-            return _scores(diff)
+            return _scores(matching)
         if some == all_bits:  # the whole patch: what that makes means the same as gold
             return 1.0, 1.0
         operations = 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from planner_eval.base.counts import f1_parts
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.ratios import f1_parts
 from planner_eval.base.text import JsonObject
 from planner_eval.comparison.metrics.facts import Counts, Share, Tally
 
@@ -42,7 +42,7 @@ class Column:
     def __init__(self, tallies: Iterable[Any] = ()) -> None:
         self.values: list[Any] = []
         self.counts: list[int] = []
-        self.clusters: dict[str, Counter[int]] = {}
+        self.clusters: dict[str, Counter[int]] = defaultdict(Counter)
         """Where samples lie in clusters: which of the values the samples of each have, and how often."""
         self._known: dict[Any, int] = {}
         for tally in tallies:
@@ -56,7 +56,7 @@ class Column:
         code = self._code(tally)
         self.counts[code] += 1
         if cluster is not None:
-            self._cluster(cluster)[code] += 1
+            self.clusters[cluster][code] += 1
 
     def add_all(self, tallies: Sequence[Any], indices: Sequence[int], clusters: Sequence[str]) -> None:
         """Add the next samples.
@@ -70,13 +70,7 @@ class Column:
         for index, times in Counter(indices).items():
             self.counts[table[index]] += times
         for index, cluster in zip(indices, clusters, strict=False):
-            self._cluster(cluster)[table[index]] += 1
-
-    def _cluster(self, name: str) -> Counter[int]:
-        counter = self.clusters.get(name)
-        if counter is None:
-            counter = self.clusters[name] = Counter()
-        return counter
+            self.clusters[cluster][table[index]] += 1
 
     def _code(self, tally: Any) -> int:
         kind = tally.__class__
@@ -105,7 +99,7 @@ class Column:
             table.append(self._code(value))
             self.counts[table[-1]] += count
         for name, codes in other.clusters.items():
-            counter = self._cluster(name)
+            counter = self.clusters[name]
             for code, count in codes.items():
                 counter[table[code]] += count
 

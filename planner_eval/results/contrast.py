@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.counts import gap_text, ratio_text
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.ratios import gap_text, ratio_text
-from planner_eval.base.text import JsonObject, did_you_mean, format_count, one_line
+from planner_eval.base.text import JsonObject, did_you_mean, format_count, format_first, one_line
 from planner_eval.results.intervals import Difference
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
@@ -390,7 +390,7 @@ def _comparison_sentence(contrast: Contrast, main: Line, lines: Sequence[Line]) 
     probability = f"{_p_text(main)}{over}"
     figures = f"{values_text(main)}, {probability}"
     if main.sure:
-        how = _direction_word(main)
+        how = direction_word(main)
         return f"{second} is {how} than {first} in {main.name}: {figures}" + _other_figures_text(
             other_sure, "also "
         )
@@ -414,7 +414,11 @@ def _unread_sentence(contrast: Contrast, main: Line) -> str:
             verb = "is" if count == 1 else "are"
             more = "".join(f", {count} {kind}" for count, kind in kinds[1:])
             clauses.append(f"{count} of {name}'s {format_count(contrast.n, 'answer')} {verb} {kind}{more}")
-    why = "mostly because " if _is_lead_from_unread(contrast, main, read) else ""
+    # Counted, not guessed: whether more than half of a sure lead lies in samples that the worse system has no
+    # readable answer to. A sample is right or wrong, and the lead is the sum over samples.
+    lead = len(contrast.won) - len(contrast.lost)
+    is_from_unread = main.name == "exact" and main.sure and 2 * read.lead * lead > lead * lead
+    why = "mostly because " if is_from_unread else ""
     both = "one record" if read.n == 1 else format_count(read.n, "record")
     over_both = f"over the {both} where both answers are readable"
     line = next((candidate for candidate in read.lines if candidate.name == main.name), None)
@@ -423,19 +427,10 @@ def _unread_sentence(contrast: Contrast, main: Line) -> str:
     elif line is None or line.gain is None:
         over_both += f", {main.name} is undefined"
     else:
-        better = f"{contrast.names[1]} is {_direction_word(line)}"
+        better = f"{contrast.names[1]} is {direction_word(line)}"
         how = better if line.sure else "no significant difference"
         over_both += f", {how}: {main.name} {values_text(line)}, {_p_text(line)}"
     return f"; {why}{' and '.join(clauses)}; {over_both}"
-
-
-def _is_lead_from_unread(contrast: Contrast, main: Line, read: BothRead) -> bool:
-    """Whether more than half of a sure lead lies in samples that the worse system has no readable answer to.
-
-    Counted, not guessed: a sample is right or wrong, and the lead is the sum over samples.
-    """
-    lead = len(contrast.won) - len(contrast.lost)
-    return main.name == "exact" and main.sure and 2 * read.lead * lead > lead * lead
 
 
 def values_text(line: Line) -> str:
@@ -451,7 +446,8 @@ def _p_text(line: Line) -> str:
     return "p < 0.0001" if line.p < 0.0001 else f"p = {line.p:.2g}"
 
 
-def _direction_word(line: Line) -> str:
+def direction_word(line: Line) -> str:
+    """Whether the second system is better or worse in a figure."""
     return "better" if (line.gain or 0) > 0 else "worse"
 
 
@@ -459,9 +455,8 @@ def _other_figures_text(lines: Sequence[Line], lead: str) -> str:
     """Further figures that are sure: ``; also better in calls, apps; worse in order_tau``."""
     clauses = []
     for how in ("better", "worse"):
-        names = [line.name for line in lines if _direction_word(line) == how]
-        more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-        clauses += [f"{how} in {', '.join(names[:_MAX_NAMED])}{more}"] if names else []
+        names = [line.name for line in lines if direction_word(line) == how]
+        clauses += [f"{how} in {format_first(names, _MAX_NAMED)}"] if names else []
     return f"; {lead}{' and '.join(clauses)}" if clauses else ""
 
 

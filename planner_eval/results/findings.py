@@ -14,7 +14,7 @@ from planner_eval._version import __version__
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.tables import MARKDOWN
-from planner_eval.base.text import JsonObject, format_count, one_line, printable, to_json
+from planner_eval.base.text import JsonObject, format_count, format_first, one_line, printable, to_json
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
 from planner_eval.comparison.rows import STATES, Row, Spans
@@ -144,15 +144,19 @@ def _find_root_causes(row: Row, record: Record | None, name: str, *, many: bool)
         return [_locate_finding(finding._replace(of_state=True), record)]
     if row.differs_when_run:
         return [_locate_finding(Finding("effect", "", row.in_effect, record=name), record)]
-    counts = _count_consequences(row.diff)
+    edits = row.diff.edits
+    consequences, roots = [0] * len(edits), [0] * len(edits)
+    for index, edit in enumerate(edits):  # causes stand before consequences
+        roots[index] = index if edit.cause is None else roots[edit.cause]
+        consequences[roots[index]] += edit.cause is not None
     spans = None if many else Spans(row.diff.pred)
     findings = []
-    for index, edit in enumerate(row.diff.edits):
+    for index, edit in enumerate(edits):
         if edit.cause is None:
             position = spans.line_of(edit.pred) if spans is not None and edit.pred is not None else None
             about, message = _describe_location(row.diff, edit), printable(edit.message)
             finding = _locate_finding(
-                Finding(edit.code, about, message, record=name, follows=counts[index]), record
+                Finding(edit.code, about, message, record=name, follows=consequences[index]), record
             )
             if position is not None:
                 finding = finding._replace(line=position[0], column=position[1])
@@ -283,15 +287,6 @@ def group_findings(findings: Iterable[Finding]) -> list[FindingGroup]:
     )
 
 
-def _count_consequences(diff: Diff) -> list[int]:
-    """For each root cause how many differences follow from it."""
-    counts, roots = [0] * len(diff.edits), [0] * len(diff.edits)
-    for index, edit in enumerate(diff.edits):  # causes stand before consequences
-        roots[index] = index if edit.cause is None else roots[edit.cause]
-        counts[roots[index]] += edit.cause is not None
-    return counts
-
-
 def _describe_location(diff: Diff, edit: Edit) -> str:
     for plan, location in ((diff.gold, edit.gold), (diff.pred, edit.pred)):
         if location is not None and location.call is not None:
@@ -399,11 +394,10 @@ def limit_lines(lines: Iterable[str], size: int) -> Iterator[str]:
 
 def _annotation(group: FindingGroup, root: str | None) -> str:
     first, other_records = group.first, group.records[1:]
-    named = ", ".join(other_records[:_MAX_NAMED]) + (
-        f" and {len(other_records) - _MAX_NAMED:,} more" if len(other_records) > _MAX_NAMED else ""
-    )
     title = f"{group.name} ×{group.times:,}" if group.times > 1 else group.name
-    message = f"{first.said}; also in {named}" if other_records else first.said
+    message = first.said
+    if other_records:
+        message += f"; also in {format_first(other_records, _MAX_NAMED)}"
     properties = {
         "file": path_from_root(first.file, root),
         "line": first.line if first.file is not None else None,
@@ -514,7 +508,9 @@ def _result(finding: Finding, rule: int, digest: str, root: str | None) -> JsonO
     }
     file = path_from_root(finding.file, root)
     if file is not None:
-        location: JsonObject = {"artifactLocation": {"uri": _uri(file)}}
+        named = quote(file, safe="/~.-_", errors="backslashreplace")
+        uri = f"file://{named}" if file.startswith("/") else named
+        location: JsonObject = {"artifactLocation": {"uri": uri}}
         if finding.line is not None:
             column = {} if finding.column is None else {"startColumn": finding.column}
             location["region"] = {"startLine": finding.line, **column}
@@ -523,8 +519,3 @@ def _result(finding: Finding, rule: int, digest: str, root: str | None) -> JsonO
     if any(properties.values()):
         result["properties"] = {name: value for name, value in properties.items() if value}
     return result
-
-
-def _uri(file: str) -> str:
-    named = quote(file, safe="/~.-_", errors="backslashreplace")
-    return f"file://{named}" if file.startswith("/") else named

@@ -12,7 +12,7 @@ from planner_eval.base.json_files import read_json, read_json_lines
 from planner_eval.base.text import JsonObject, format_count, shorten
 from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.results.compare import System, make_comparison
-from planner_eval.results.contrast import Comparison, Contrast, Line
+from planner_eval.results.contrast import Comparison, Contrast, Line, direction_word
 from planner_eval.results.findings import TOOL_CODES
 from planner_eval.results.report import Report, make_report
 from planner_eval.results.scored import ScoredRow, tally_data
@@ -189,7 +189,7 @@ def leave_out_doubts(scored: Report | Comparison, doubts: Any) -> WithoutDoubts:
 
 
 def _standing(line: Line) -> str:
-    return "no significant difference" if not line.sure else "better" if (line.gain or 0) > 0 else "worse"
+    return direction_word(line) if line.sure else "no significant difference"
 
 
 def turned_figures(contrast: Contrast, rest: Contrast) -> dict[str, tuple[str, str]]:

@@ -34,9 +34,8 @@ from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.metrics import score as score_plans
 from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.comparison.metrics.published import describe_counted_tools
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, KnownNames, Policy, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
-from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import reading_notes
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.trials import TASK_KEY

@@ -261,20 +261,22 @@ def tally_data(tally: Tally | None) -> JsonObject | None:
     return {"part": tally.part, "whole": tally.whole, "value": tally.value}
 
 
-def line_of(row: ScoredRow) -> str:
-    """A scored pair as a line of a run: what :func:`row_data` says of it, its place, and mistaken tools."""
-    return RowLineWriter().line(row)
-
-
 class RowLineWriter:
-    """Scored pairs as lines of a run; the text of counts that pairs have in common is made once."""
+    """Scored pairs as lines of a run: what :func:`row_data` says of each, its place, and mistaken tools.
+
+    The text of counts that pairs have in common is made once.
+
+    >>> row = ScoredRow("a", "same", {"exact": Share(1, 1)})
+    >>> scored_of(json.loads(RowLineWriter().line(row))).tallies
+    {'exact': Share(part=1, whole=1)}
+    """
 
     def __init__(self) -> None:
         self._counts: dict[Any, str] = {}
         self._rows: dict[int, tuple[Mapping[str, Tally | None], str]] = {}
 
     def line(self, row: ScoredRow) -> str:
-        """What :func:`line_of` gives."""
+        """The line of a pair, without its end."""
         name, details = json.encoder.encode_basestring(row.id), _encode_json(_details(row, stored=True))
         return (
             f'{{"id": {name}, "state": "{row.state}", "metrics": {self._metrics(row.tallies)}, {details[1:]}'
@@ -307,15 +309,6 @@ class RowLineWriter:
 
 _MAX_CACHED = 4096
 """Texts that are kept."""
-
-
-def row_of(line: str | bytes) -> ScoredRow:
-    """A scored pair as it was, from its line.
-
-    >>> row_of(line_of(ScoredRow("a", "same", {"exact": Share(1, 1)}))).tallies
-    {'exact': Share(part=1, whole=1)}
-    """
-    return scored_of(json.loads(line))
 
 
 def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = False) -> JsonObject:
@@ -357,7 +350,7 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
 
 
 def scored_of(data: Mapping[str, Any]) -> ScoredRow:
-    """A scored pair from what :func:`line_of` wrote of it; null in columns stands for what is not there."""
+    """A scored pair from its line's data; null in columns stands for what is not there."""
     credits, recorded = None, data.get("recorded") or {}
     if data.get("credits") is not None:
         from planner_eval.results.causes import Credits

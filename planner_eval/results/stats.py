@@ -266,7 +266,18 @@ def summary_blocks(
     """The figures of all sources side by side, then kinds of arguments, patterns and shapes."""
     blocks = [style.table(_figure_rows(titles, summaries, readable=readable))]
     for kind in _COUNT_KINDS:
-        rows = _count_rows(titles, summaries, kind)
+        counts = [Counter(getattr(summary, kind)) for summary in summaries]
+        totals = sum(counts, Counter[str]())
+        ranked = sorted(totals, key=lambda key: (-totals[key], key))
+        named = [(key or "no calls", [key]) for key in ranked[:_MAX_COUNTED]]
+        if remaining := ranked[_MAX_COUNTED:]:
+            named.append((f"… {len(remaining)} more", remaining))
+        columns = [title if len(titles) > 1 else "count" for title in titles]
+        rows = [
+            {kind.replace("_", " ").removesuffix("s"): name}
+            | {column: sum(map(c.__getitem__, keys)) for column, c in zip(columns, counts, strict=True)}
+            for name, keys in named
+        ]
         if readable and kind == "scopes":
             rows = [{**row, "scope": plain_scope(row["scope"])} for row in rows]
         if rows:
@@ -303,22 +314,6 @@ def _figure_rows(titles: Sequence[str], summaries: Sequence[Summary], *, readabl
         else:
             add(name, [(f.total, f.mean, f.median, f.max) for f in spread])
     return rows
-
-
-def _count_rows(titles: Sequence[str], summaries: Sequence[Summary], kind: str) -> Rows:
-    """The commonest kinds, patterns or shapes, a column of counts a source; the others in one row."""
-    counts = [Counter(getattr(summary, kind)) for summary in summaries]
-    totals = sum(counts, Counter[str]())
-    ranked = sorted(totals, key=lambda key: (-totals[key], key))
-    named = [(key or "no calls", [key]) for key in ranked[:_MAX_COUNTED]]
-    if remaining := ranked[_MAX_COUNTED:]:
-        named.append((f"… {len(remaining)} more", remaining))
-    columns = [title if len(titles) > 1 else "count" for title in titles]
-    return [
-        {kind.replace("_", " ").removesuffix("s"): name}
-        | {column: sum(map(c.__getitem__, keys)) for column, c in zip(columns, counts, strict=True)}
-        for name, keys in named
-    ]
 
 
 def glossary_table(sums: Sums, style: Style, *, summary: bool, inferred: bool) -> str:

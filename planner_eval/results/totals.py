@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.counts import Counts, Highest
+from planner_eval.base.counts import Counts, Highest, round_ratio
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import Rows
 from planner_eval.base.text import JsonObject, format_count
-from planner_eval.comparison.policy.unused_rules import KnownNames
+from planner_eval.comparison.policy.policy import KnownNames
 from planner_eval.comparison.rows import JUDGED_STATES, Row
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.recorded_runs import COST_NAMES, UNUSABLE
@@ -413,7 +412,11 @@ class Totals(Counts):
             self.unjudged.setdefault(row.state, (row.id, row.reason, row.line is not None))
             return
         self._waiting.append(row.tallies)
-        self._clusters += self._cluster_of(row)
+        if self.cluster is not None:
+            name = row.keys.get(self.cluster)
+            if name is None and self.alone is None:
+                self.alone = row.id
+            self._clusters.append(name or "")
         if self.by:
             self._keys.append(row.keys)
         if len(self._waiting) == _BATCH_SIZE:
@@ -432,14 +435,6 @@ class Totals(Counts):
             self.flags["choices"] += 1
         if row.unread:
             self.flags["unread"] += 1
-
-    def _cluster_of(self, row: ScoredRow) -> list[str]:
-        if self.cluster is None:
-            return []
-        name = row.keys.get(self.cluster)
-        if name is None and self.alone is None:
-            self.alone = row.id
-        return ["" if name is None else name]
 
     def extend(self, other: Totals) -> None:
         """Add the sums over the pairs that come next."""

@@ -7,8 +7,8 @@ from math import comb, fsum
 from operator import add
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.counts import round_ratio
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import Rows, Style
 from planner_eval.base.text import JsonObject, format_count, lazy_pattern, one_line
 from planner_eval.comparison.metrics.facts import Share

@@ -18,8 +18,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from planner_eval.base.counts import f1_parts
 from planner_eval.base.errors import ParseError
-from planner_eval.base.ratios import f1_parts
 from planner_eval.benchmarks.appbench.official import SHARE_NAMES
 from planner_eval.benchmarks.appbench.reading import (
     Reading,

@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
+from planner_eval.base.text import format_count, format_first
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.formats import ParsedAnswer, find_reader
 from planner_eval.benchmarks.nestful.official_metrics import (
@@ -57,11 +58,8 @@ def absence_note(samples: int, names: Iterable[str], meaning: str) -> str:
     """
     if not samples:
         return ""
-    name_list = list(names)
-    more = f" and {len(name_list) - _MAX_NAMED:,} more" if len(name_list) > _MAX_NAMED else ""
-    counted = f"{samples:,} sample" + ("s" if samples > 1 else "")
-    where = f"see nestful:FOLDER ({', '.join(name_list[:_MAX_NAMED])}{more})"
-    return f"{counted} {meaning}: functions that do not exist, {where}"
+    where = f"see nestful:FOLDER ({format_first([*names], _MAX_NAMED)})"
+    return f"{format_count(samples, 'sample')} {meaning}: functions that do not exist, {where}"
 
 
 def is_win(answer: Any, gold: Any) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import POSITIVE_COUNT, InputError, expect
-from planner_eval.base.text import format_count, shorten
+from planner_eval.base.text import format_count, format_first, shorten
 from planner_eval.catalogs.catalog import Tool
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.catalogs.grammars.plans import (
@@ -138,8 +138,7 @@ def _find_unwritable(named: Sequence[Tool], tools: Sequence[Tool], dialect: str)
 
 def _join_names(names: Sequence[str]) -> str:
     """The first of some names, and how many more there are."""
-    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-    return ", ".join(shorten(name, 40) for name in names[:3]) + more
+    return format_first([shorten(name, 40) for name in names], 3)
 
 
 def _layout_limits(named: Sequence[Tool], dialect: str, to: str) -> list[Limit]:

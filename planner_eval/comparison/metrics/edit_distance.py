@@ -17,13 +17,12 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from planner_eval.comparison.matching.align import Matching, match
+from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.matching.likeness import assign
 from planner_eval.comparison.matching.order import find_misplaced
 from planner_eval.comparison.matching.pairing import Pairing, PlanCalls
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.canonical import Key, value_key
-from planner_eval.plan.model import Path, Plan, Ref, Value, leaves, map_leaves
+from planner_eval.plan.model import Path, Ref, Value, leaves, map_leaves
 
 MAX_CALLS = 60
 """Calls of either plan beyond which nothing is searched: the first table of costs alone takes too long."""
@@ -46,40 +45,21 @@ class EditDistance:
     seconds: float
 
 
-def edit_distance(
-    pred: Plan,
-    gold: Plan,
-    policy: Policy = DEFAULT_POLICY,
-    terms: Terms = NO_TERMS,
-    *,
-    timeout: float = 5.0,
-) -> EditDistance:
-    """The graph edit distance between two plans.
+def distance_of(matching: Matching, *, timeout: float = 5.0) -> EditDistance:
+    """The graph edit distance between two plans that are compared already.
 
     Args:
-        pred: The prediction.
-        gold: What was wanted.
-        policy: How values compare.
-        terms: What the gold plan leaves open.
+        matching: The two plans.
         timeout: Seconds to search for something cheaper than the pairing that is known.
 
     Source: Abu-Aisheh, Raveaux, Ramel, Martineau, An exact graph edit distance algorithm for solving
     pattern recognition problems (ICPRAM 2015): depth first, bounded from below by an assignment.
 
+    >>> from planner_eval.comparison.matching.align import match
     >>> from planner_eval.plan.model import Call, Plan
     >>> one, two = (Plan((Call("a", "f", (("x", value),)),)) for value in (1, 2))
-    >>> edit_distance(one, two).value
+    >>> distance_of(match(one, two)).value
     1.0
-    """
-    return distance_of(match(pred, gold, policy, terms), timeout=timeout)
-
-
-def distance_of(matching: Matching, *, timeout: float) -> EditDistance:
-    """:func:`edit_distance` of plans that are compared already.
-
-    Args:
-        matching: What :func:`planner_eval.comparison.matching.align.match` gave.
-        timeout: Seconds to search for something cheaper than its pairing.
     """
     start = time.monotonic()
     costs = _Costs(matching)

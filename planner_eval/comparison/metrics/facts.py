@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeAlias, TypeVar, overload
 
+from planner_eval.base.counts import f1_parts
 from planner_eval.base.frozen import fast_frozen
-from planner_eval.base.ratios import f1_parts
 from planner_eval.comparison.counted import prepare_for_counting
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.structure_figures import Components, Structures

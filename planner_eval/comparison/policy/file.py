@@ -27,9 +27,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -37,8 +39,7 @@ from planner_eval.base.errors import CatalogError, PolicyError
 from planner_eval.base.input_files import read_text
 from planner_eval.base.resources import folder, service
 from planner_eval.base.text import did_you_mean
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, ToolCount
-from planner_eval.comparison.policy.unused_rules import find_idle_rule
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, ToolCount, fits, has_wildcard
 from planner_eval.comparison.policy.values import NOTHING, Rule
 
 KeyPath: TypeAlias = "tuple[str | int, ...]"
@@ -73,9 +74,8 @@ def load_policy(name: str) -> Policy:
         if "/" in name or not path.is_file():
             hint = did_you_mean(name, presets(), f"not one of {', '.join(presets())}")
             raise PolicyError(f"unknown policy {name!r}: not a file; {hint}")
-        preset = _make_policy(
-            _parse_toml(read_text(path, error=PolicyError), path), path.stem, lambda _: str(path), path.parent
-        )
+        data = _parse_toml(read_text(path, error=PolicyError), path)
+        preset = _make_policy(data, path, lambda _: str(path))
         # a preset may name tools that some data does not have
         rules = tuple(replace(rule, where="") for rule in preset.rules)
         return replace(preset, rules=rules, counts=tuple(replace(row, where="") for row in preset.counts))
@@ -136,7 +136,7 @@ def _read_policy_file(path: Path, extending: tuple[Path, ...] = (), *, settings:
     if path.resolve() in (file.resolve() for file in extending):
         route = " → ".join(map(str, (*extending, path)))
         raise PolicyError(f"{path}: extends leads back to this file: {route}; name a preset or another file")
-    return _make_policy(data, path.stem, where, path.parent, (*extending, path))
+    return _make_policy(data, path, where, (*extending, path))
 
 
 def _read_checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], KeyPathFormatter]:
@@ -209,37 +209,11 @@ def _split_key(text: str) -> tuple[str | int, ...]:
     return tuple(word.strip().strip("\"'") for word in text.split("."))
 
 
-def policy_from_data(
-    data: Mapping[str, Any], where: str = "policy", base_folder: Path | None = None
-) -> Policy:
-    """The policy that data says, as read from TOML.
-
-    Args:
-        data: The keys of a policy file.
-        where: What messages call it.
-        base_folder: The folder from which ``extends`` finds files; None for the current one.
-
-    Raises:
-        PolicyError: a key, a rule or a value is unknown or of the wrong kind.
-
-    >>> policy_from_data({"rule": [{"argument": "price", "tolerance": 0.01}]}).rules[0].tolerance
-    0.01
-    """
-    from planner_eval.comparison.schemas import PolicyFile
-
-    PolicyFile.check(data, where, PolicyError)
-    return _make_policy(data, Path(where).stem, lambda _: where, base_folder)
-
-
 def _make_policy(
-    data: Mapping[str, Any],
-    name: str,
-    where: KeyPathFormatter,
-    base_folder: Path | None,
-    extending: tuple[Path, ...] = (),
+    data: Mapping[str, Any], path: Path, where: KeyPathFormatter, extending: tuple[Path, ...] = ()
 ) -> Policy:
     """The policy of data that are as they should be: checked, or shipped and so checked by tests."""
-    base = _load_base(data.get("extends", "default"), where, base_folder, extending)
+    base = _load_base(data.get("extends", "default"), where, path.parent, extending)
     rules = [
         _make_rule(rule, f"{where(('rule', index))}, rule {index + 1}")
         for index, rule in enumerate(data.get("rule", ()))
@@ -252,7 +226,7 @@ def _make_policy(
             settings[key] = tuple(data[key])
     if "catalog" in data:
         try:
-            facts = service("catalog facts")(str((base_folder or Path()) / data["catalog"]))
+            facts = service("catalog facts")(str(path.parent / data["catalog"]))
         except CatalogError as error:
             raise PolicyError(f"{where(('catalog',))}: catalog: {error}") from None
         settings |= {"defaults": facts.defaults, "tools": facts.arguments, "outputs": facts.outputs}
@@ -264,7 +238,7 @@ def _make_policy(
     ]
     if counts:
         settings["counts"] = tuple(counts)
-    return replace(base, name=data.get("name") or name, rules=(*base.rules, *rules), **settings)
+    return replace(base, name=data.get("name") or path.stem, rules=(*base.rules, *rules), **settings)
 
 
 def _count_rows(entry: Mapping[str, Any], index: int, where: KeyPathFormatter) -> list[ToolCount]:
@@ -291,10 +265,8 @@ def _free_reads(catalog: str | None, reads: Collection[str], where: KeyPathForma
 _PLAIN_KEYS = ("order", "names", "answer", "inline", "repeats", "failed", "extra", "missing")
 
 
-def _load_base(
-    name: str, where: KeyPathFormatter, base_folder: Path | None, extending: tuple[Path, ...]
-) -> Policy:
-    files = () if name == "default" else ((base_folder or Path()) / name, Path(name))
+def _load_base(name: str, where: KeyPathFormatter, base_folder: Path, extending: tuple[Path, ...]) -> Policy:
+    files = () if name == "default" else (base_folder / name, Path(name))
     file = next((path for path in files if path.is_file()), None)
     if file is not None:
         return _read_policy_file(file, extending)
@@ -344,3 +316,94 @@ def _import_function(name: str) -> Callable[[Any, Any], bool]:
     if not callable(function):
         raise PolicyError(f"{name!r} is no function")
     return function  # type: ignore[no-any-return]
+
+
+# ----------------------------------------------------------------------
+# Rules of a policy's file that change nothing: they say nothing, never hold, or contradict themselves.
+_PRESENCE_RULES = frozenset({"any", "optional", "extra"})
+_RULE_SETTINGS = "compare, tolerance, relative, accepted, aliases, default, pattern or function"
+
+
+class IdleRule(NamedTuple):
+    """A rule that changes nothing.
+
+    Args:
+        at: Its place among the rules, from 0.
+        words: What is wrong with it.
+    """
+
+    at: int
+    words: str
+
+
+def find_idle_rule(rules: Sequence[Rule], *, first: bool = True) -> IdleRule | None:
+    """The first rule of a file that changes nothing, or has words that do not; None where each does.
+
+    Args:
+        rules: The rules of one file.
+        first: Whether no rule of another file comes before them, which one that says nothing takes back.
+
+    >>> from planner_eval.comparison.policy.values import Rule
+    >>> find_idle_rule([Rule(argument="city", compare=("casefold",)), Rule(compare=("numbers",))]).words
+    'never applies: rule 2 comes later and covers all that it covers; move it after that one'
+    """
+    # Most rules name what they fit or say "*" of it: those are looked up, and only patterns are gone through.
+    indexes: dict[tuple[str, str], list[int]] = {}
+    for index, rule in enumerate(rules):
+        indexes.setdefault((rule.tool, rule.argument), []).append(index)
+    patterns = [
+        (i, rule) for i, rule in enumerate(rules) if _is_pattern(rule.tool) or _is_pattern(rule.argument)
+    ]
+    for index, rule in enumerate(rules):
+        if first and index == 0 and rule == Rule(rule.tool, rule.argument):
+            return IdleRule(index, f"sets nothing; expected {_RULE_SETTINGS}")
+        if words := _find_ineffective_words(rule):
+            return IdleRule(index, words)
+        later = indexes[rule.tool, rule.argument][-1]
+        if later == index:
+            keys = (("*", rule.argument), (rule.tool, "*"), ("*", "*"))
+            later_indexes = [
+                rule_indexes[n]
+                for rule_indexes in map(indexes.get, keys)
+                if rule_indexes and (n := bisect_right(rule_indexes, index)) < len(rule_indexes)
+            ]
+            later_indexes += islice(
+                (n for n, other_rule in patterns if n > index and _covers(other_rule, rule)), 1
+            )
+            later = min(later_indexes, default=index)
+        if later > index:
+            reason = f"rule {later + 1} comes later and covers all that it covers"
+            return IdleRule(index, f"never applies: {reason}; move it after that one")
+    return None
+
+
+def _find_ineffective_words(rule: Rule) -> str | None:
+    """What is wrong with a rule of which one word leaves others nothing to do; None where all of it acts."""
+    words = {*rule.compare}
+    bare = replace(rule, compare=(), default=NOTHING) == Rule(rule.tool, rule.argument)
+    if "ignore" in words:
+        other_words, has_settings, effect = (
+            words - {"ignore"},
+            not bare or rule.default is not NOTHING,
+            "ignores the argument",
+        )
+    elif "any" in words:
+        other_words, has_settings, effect = words - _PRESENCE_RULES, not bare, "takes any value"
+    elif "exact" in words:
+        other_words, has_settings, effect = words - _PRESENCE_RULES - {"exact"}, False, "compares exactly"
+    else:
+        return None
+    if other_words or has_settings:
+        words_text = ", ".join(map(repr, sorted(other_words))) if other_words else "the other settings"
+        return f"{effect}, which leaves {words_text} without effect; remove one of them"
+    return None
+
+
+def _is_pattern(text: str) -> bool:
+    return text != "*" and has_wildcard(text)
+
+
+def _covers(first: Rule, second: Rule) -> bool:
+    """Whether a rule fits, for certain, all that another fits."""
+    pairs = ((first.tool, second.tool), (first.argument, second.argument))
+    return all(over in ("*", text) or (not has_wildcard(text) and fits(over, text)) for over, text in pairs)

@@ -9,7 +9,7 @@ last one holds. A rule is :class:`planner_eval.comparison.policy.values.Rule`; f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cache
 from operator import itemgetter
@@ -19,7 +19,7 @@ from planner_eval.base.errors import PolicyError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
-from planner_eval.plan.model import Value
+from planner_eval.plan.model import Plan, Value
 
 if TYPE_CHECKING:
     from planner_eval.comparison.policy.values import Rule
@@ -256,3 +256,99 @@ class Terms(NamedTuple):
 
 NO_TERMS = Terms()
 """Nothing is left open."""
+
+
+# ----------------------------------------------------------------------
+# Rules of a policy that name a tool or an argument which nothing has.
+_CATALOG_HINT = '; tools that these plans do not call are known from a catalog: catalog = "tools.json"'
+
+
+class KnownNames:
+    """The tools and arguments of the plans that have gone by.
+
+    Args:
+        data: Those of earlier plans, as :meth:`data` gave them.
+    """
+
+    def __init__(self, data: Iterable[Iterable[Any]] = ()) -> None:
+        self.seen: set[tuple[str | None, str, str]] = set(map(tuple, data))
+
+    def add(self, plans: Iterable[Plan | None]) -> None:
+        """Note the names of some plans."""
+        for plan in plans:
+            for call in plan.calls if plan is not None else ():
+                self.seen.add((call.app, call.name, ""))
+                for name, _ in call.arguments:
+                    self.seen.add((call.app, call.name, name))
+
+    def extend(self, other: KnownNames) -> None:
+        """Add the names of plans that come next."""
+        self.seen |= other.seen
+
+    def data(self) -> list[tuple[str | None, str, str]]:
+        """The same as JSON data."""
+        return sorted(self.seen, key=lambda name: (name[0] or "", name[0] is None, *name[1:]))
+
+    def check(self, policy: Policy) -> None:
+        """Complain about rules of the user's own file that name what neither a plan nor its catalog has.
+
+        Raises:
+            PolicyError: names the first such rule's place, what is unknown, and the closest known name;
+                ``policy.unknown`` is told of each instead, where it is given.
+        """
+        for message in self.unknown(policy):
+            if policy.unknown is None:
+                raise PolicyError(message)
+            policy.unknown(message)
+
+    def unknown(self, policy: Policy) -> list[str]:
+        """What there is to complain about, a sentence a rule."""
+        rules = [rule for rule in policy.rules if rule.where]
+        if not policy.names_tools:
+            return []
+        known_names = self.seen | {
+            (None, tool, name) for tool, arguments in policy.tools.items() for name in ("", *arguments)
+        }
+        nor = " and no catalog has" if policy.tools else ""
+        elsewhere = "" if policy.tools else _CATALOG_HINT
+        messages = [_format_complaint(rule, known_names, nor, elsewhere) for rule in rules]
+        messages += [
+            _format_tool_complaint(row, known_names, nor, elsewhere) for row in policy.counts if row.where
+        ]
+        return [message for message in messages if message is not None]
+
+
+def _format_complaint(
+    rule: Rule, known_names: set[tuple[str | None, str, str]], nor: str, elsewhere: str
+) -> str | None:
+    called = any(_is_for_tool(rule, app, name) for app, name, _ in known_names)
+    if not called:
+        return _format_tool_complaint(rule, known_names, nor, elsewhere)
+    if has_wildcard(rule.argument) or any(
+        argument and _is_for_tool(rule, app, name) and fits(rule.argument, argument)
+        for app, name, argument in known_names
+    ):
+        return None
+    of = "" if rule.tool == "*" else f" of {rule.tool!r}"
+    names = sorted({name for app, tool, name in known_names if name and _is_for_tool(rule, app, tool)})
+    arguments_hint = f"; they give {', '.join(names[:10])}" if names else ""
+    hint = did_you_mean(rule.argument, names, arguments_hint or elsewhere, lead="; ")
+    return f"{rule.where}: no plan gives{nor} the argument {rule.argument!r}{of}{hint}"
+
+
+def _format_tool_complaint(
+    rule: Rule | ToolCount, known_names: set[tuple[str | None, str, str]], nor: str, elsewhere: str
+) -> str | None:
+    if has_wildcard(rule.tool) or any(_is_for_tool(rule, app, name) for app, name, _ in known_names):
+        return None
+    tools = sorted({n for _, n, _ in known_names} | {f"{a}.{n}" for a, n, _ in known_names if a})
+    hint = did_you_mean(rule.tool, tools, elsewhere, lead="; ")
+    return f"{rule.where}: no plan calls{nor} the tool {rule.tool!r}{hint}"
+
+
+def _is_for_tool(rule: Rule | ToolCount, app: str | None, name: str) -> bool:
+    """Whether a rule is for a tool, which a catalog may name with its app."""
+    bare = name.rpartition(".")[2]
+    return tool_fits(rule.tool, app, name) or (
+        app is None and bare != name and tool_fits(rule.tool, None, bare)
+    )

@@ -185,7 +185,13 @@ class Form:
 
     def __init__(self, compare: Collection[str], aliases: Mapping[str, str]) -> None:
         self.names = {casefold(name): casefold(name) for name in aliases.values()}
-        self.spelled = _find_aliases_told_by_case(aliases)
+        # Those that only case tells apart, as ``m`` and ``M``, are taken as spelled.
+        names: dict[str, set[str]] = {}
+        for alias, name in aliases.items():
+            names.setdefault(casefold(alias), set()).add(casefold(name))
+        self.spelled = {
+            alias: casefold(name) for alias, name in aliases.items() if len(names[casefold(alias)]) > 1
+        }
         self.names |= {
             casefold(alias): casefold(name) for alias, name in aliases.items() if alias not in self.spelled
         }
@@ -396,14 +402,6 @@ class Rule:
     def one_sided(self) -> bool:
         """Whether the rule can only be asked of two values, not of each alone."""
         return self.weighs or "optional" in self.compare or "extra" in self.compare
-
-
-def _find_aliases_told_by_case(aliases: Mapping[str, str]) -> dict[str, str]:
-    """The aliases that only case tells apart from others, as ``m`` and ``M``: these are taken as spelled."""
-    names: dict[str, set[str]] = {}
-    for alias, name in aliases.items():
-        names.setdefault(casefold(alias), set()).add(casefold(name))
-    return {alias: casefold(name) for alias, name in aliases.items() if len(names[casefold(alias)]) > 1}
 
 
 def _find_chained_alias(aliases: Mapping[str, str]) -> tuple[str, str] | None:

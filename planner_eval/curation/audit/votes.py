@@ -11,7 +11,7 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import format_count, shorten
+from planner_eval.base.text import format_count, format_first, shorten
 from planner_eval.benchmarks.datasets.sources import Source, short_names
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import make_patch
@@ -306,8 +306,7 @@ def _describe_difference(plan: Plan, gold: Plan, policy: Policy, terms: Terms | 
 
 
 def _format_tools(plan: Plan) -> str:
-    names = [call.tool for call in plan.calls]
-    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "") or "no call"
+    return format_first([call.tool for call in plan.calls], 6) or "no call"
 
 
 # ----------------------------------------------------------------------

@@ -12,7 +12,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import folder
-from planner_eval.base.text import format_count, shorten
+from planner_eval.base.text import format_count, format_first, shorten
 from planner_eval.benchmarks.datasets.schema import ToMakeFile
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog, read_catalog_file
@@ -177,8 +177,7 @@ def keep_runnable_tools(
     if not lacking:
         return material
     runnable = tuple(tool for tool in catalog.tools if tool.full_name not in lacking)
-    listing = ", ".join(shorten(tool, 60) for tool in lacking[:5])
-    listing += f" and {len(lacking) - 5:,} more" if len(lacking) > 5 else ""
+    listing = format_first([shorten(tool, 60) for tool in lacking], 5)
     if not runnable:
         raise InputError(f"{name} has none of the tools of {catalog.name}: {listing}")
     notes.append(f"{name} lacks {format_count(len(lacking), 'tool')} of {catalog.name}, left out: {listing}")

@@ -16,6 +16,7 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import format_count
 from planner_eval.plan.model import leaves
 from planner_eval.reading.dialects.dialect import TurnChoice
 from planner_eval.reading.files.context import find_mark
@@ -122,9 +123,9 @@ class PlanFile(NamedTuple):
         >>> PlanFile("r.json", (Record("r.json", 0, None, "f()"),), True, "predict").said
         'field "predict" of 1 record'
         """
-        records = f"{len(self.records):,} record{'s' * (len(self.records) != 1)}"
+        records = format_count(len(self.records), "record")
         if self.parts:
-            records += f" in {len(self.parts):,} file{'s' * (len(self.parts) != 1)}"
+            records += f" in {format_count(len(self.parts), 'file')}"
         if self.published:
             return f"{records} of the data set {self.name}"
         if not self.many:

@@ -251,15 +251,11 @@ def _draw_bars(axes: Axes, panel: Bars, names: Sequence[str], room: float) -> tu
     axes.set_title(visible_text(panel.title))
     axes.set_xlabel(visible_text(panel.across))
     axes.set_ylabel(visible_text(panel.up))
-    axes.set_ylim(_lowest_value(panel), panel.most)
+    ends = [end for points in panel.series.values() for point in points for end in (point.value, point.low)]
+    axes.set_ylim(min([0.0, *(end for end in ends if end is not None)]), panel.most)
     axes.margins(x=0.02)
     axes.grid(axis="y")
     return handles, high
-
-
-def _lowest_value(panel: Bars) -> float:
-    ends = [end for points in panel.series.values() for point in points for end in (point.value, point.low)]
-    return min([0.0, *(end for end in ends if end is not None)])
 
 
 def _draw_interval(axes: Axes, position: float, point: Point, color: str, wide: float) -> None:

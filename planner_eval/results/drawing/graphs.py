@@ -22,6 +22,8 @@ _LEFT_TO_RIGHT = (("rankdir", "LR"), ("nodesep", "0.15"), ("ranksep", "0.6"))
 
 Key: TypeAlias = tuple[str, str]
 MAX_NODES = 60
+_SHAPES = 12
+"""Shapes that are drawn of one source."""
 _BOX_GRID = (("pack", "8"), ("packmode", "array_ut5"))
 _FRAME_GRID = (("pack", "12"), ("packmode", "array_ut4"))
 """Five boxes, or four frames a row, in the order in which they are written."""
@@ -245,13 +247,14 @@ class Shapes:
         return boxes, arrows, f"{caption}; {empty:,} without calls" if empty else caption
 
 
-def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:
+def shapes_scene(sources: Mapping[str, Shapes]) -> Scene:
     r"""The commonest shapes, each in a frame with its count and share; several sources in a panel each.
 
     Args:
         sources: Title → the shapes of its plans.
-        most: How many shapes of one source; of several half as many each, one below the other. Fewer
-            where they have more calls than one drawing holds.
+
+    Of one source twelve at most, of several half as many each, one below the other; fewer where they have
+    more calls than one drawing holds.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> shapes = Shapes()
@@ -262,13 +265,13 @@ def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:
     'yours: 1 of 1 shapes, 1 of 1 plans'
     """
     if len(sources) == 1:
-        boxes, arrows, caption = next(iter(sources.values())).drawn(most, MAX_BOXES)
+        boxes, arrows, caption = next(iter(sources.values())).drawn(_SHAPES, MAX_BOXES)
         return Scene(tuple(boxes), tuple(arrows), f"the most common shapes: {caption}", layout=_FRAME_GRID)
     all_boxes: list[Box] = []
     lines: list[Arrow] = []
     notes: list[str] = []
     for title, shapes in sources.items():
-        boxes, arrows, caption = shapes.drawn(most // 2, MAX_BOXES // len(sources))
+        boxes, arrows, caption = shapes.drawn(_SHAPES // 2, MAX_BOXES // len(sources))
         lines += [replace(a, tail=a.tail + len(all_boxes), head=a.head + len(all_boxes)) for a in arrows]
         panel = f"{shorten(visible_text(title), 40)}: {caption}"
         all_boxes += [replace(box, panel=panel) for box in boxes]

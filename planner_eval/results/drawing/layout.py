@@ -96,9 +96,6 @@ class Child:
         if self.stdin.closed and not self.unusable:
             self._start()
             self.await_start()
-        self._write(source)
-
-    def _write(self, source: bytes) -> None:
         form = self.form.encode()
         frame = memoryview(struct.pack(">dII", self.deadline, len(form), len(source)) + form + source)
         try:
@@ -140,9 +137,8 @@ class Child:
         self.process.kill()
         self.process.wait()
         if self.reader is not None:
-            self.reader.join(
-                START_SECONDS
-            )  # it sees the end; of a pipe closed under it the number may be another's
+            # It sees the end; of a pipe closed under it the number may be another's.
+            self.reader.join(START_SECONDS)
         self._close_pipes()
 
     def _close_pipes(self) -> None:
@@ -322,22 +318,18 @@ class DotProgram:
 
     def __init__(self, program: str, form: str, deadline: float) -> None:
         self.command = [program, f"-T{form}"]
-        self.form = form
         self.deadline = deadline
-        self.drawing = Drawing()
+        self.source = b""
 
     def send(self, source: bytes) -> None:
-        """Draw at once."""
-        self.drawing = self._draw(source)
+        """Keep the graph until its picture is asked for."""
+        self.source = source
 
     def result(self) -> Drawing:
-        """The drawing."""
-        return self.drawing
-
-    def _draw(self, source: bytes) -> Drawing:
+        """Draw it."""
         try:
             process = subprocess.run(
-                self.command, input=source, capture_output=True, timeout=self.deadline, check=False
+                self.command, input=self.source, capture_output=True, timeout=self.deadline, check=False
             )
         except subprocess.TimeoutExpired:
             return Drawing(error=timeout_message(self.deadline))

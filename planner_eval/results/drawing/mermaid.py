@@ -93,7 +93,10 @@ def escape_label(text: str) -> str:
 def _frame(name: str, title: str, inside: list[str], theme: Theme) -> list[str]:
     """A subgraph around what is inside."""
     head = f'    subgraph {name}["{escape_label(shorten(title, 2 * theme.width))}"]'
-    return [head, *(f"    {line}" for line in inside), "    end", f"    style {name} {_cluster_style(theme)}"]
+    look = theme.cluster
+    fill, stroke = look.get("fillcolor", "none"), look.get("color", "#808080")
+    style = f"fill:{fill},stroke:{stroke},color:{look.get('fontcolor', theme.text)}"
+    return [head, *(f"    {line}" for line in inside), "    end", f"    style {name} {style}"]
 
 
 def _node(position: int, box: Box, theme: Theme) -> str:
@@ -136,12 +139,6 @@ def _caption(scene: Scene, theme: Theme) -> list[str]:
     if scene.boxes:  # below the last call, not beside the first
         below.append(f"    c{generations(scene)[-1][-1]} ~~~ legend")
     return [*lines, "    end", *below, "    style legend fill:none,stroke:none"]
-
-
-def _cluster_style(theme: Theme) -> str:
-    look = theme.cluster
-    colors = [look.get(key, default) for key, default in (("fillcolor", "none"), ("color", "#808080"))]
-    return f"fill:{colors[0]},stroke:{colors[1]},color:{look.get('fontcolor', theme.text)}"
 
 
 def _box_style(role: Role) -> str:

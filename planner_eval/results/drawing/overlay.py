@@ -94,13 +94,6 @@ def marks(edits: Sequence[Edit], positions: Sequence[int], boxes: Sequence[Box])
     return texts
 
 
-def roles_of(boxes: Sequence[Box], arrows: Sequence[Arrow]) -> tuple[str, ...]:
-    """The roles that a drawing shows, in the legend's order; a line of a box shows none that has no sign."""
-    used = {element.role for element in boxes} | {element.role for element in arrows}
-    used |= {row.role for box in boxes for row in box.rows} - {"kept"}
-    return tuple(role for role in (*DIFF_ROLES, "inferred") if role in used)
-
-
 def summary_of(boxes: Sequence[Box], arrows: Sequence[Arrow]) -> str:
     """How many calls and references have which role."""
     calls = Counter(box.role for box in boxes)
@@ -121,15 +114,6 @@ CallNamer = Callable[[int], str]
 KeyedArguments = dict[tuple[str, int], Value]
 
 
-def arrow_label(path: Path, argument: str, inner_path: Path) -> str:
-    """A reference in words: the producer's output and the consumer's argument.
-
-    >>> arrow_label(("id",), "hotel", ())
-    'id → hotel'
-    """
-    return f"{visible_text(path_text(path))} → {name_text(reference_text(argument, inner_path))}".strip()
-
-
 def plan_scene(plan: Plan) -> Scene:
     """The scene of one plan.
 
@@ -143,12 +127,11 @@ def plan_scene(plan: Plan) -> Scene:
         _box(call, titles[i], "plain", _plain_rows(call.arguments, "plain", titles.__getitem__, guessed[i]))
         for i, call in enumerate(plan.calls)
     ]
-    arrows = [
-        _arrow(plan, e, "inferred" if e.inferred else "plain", e.producer, e.consumer) for e in plan.edges
-    ]
+    own = range(len(boxes) + 1)
+    arrows = [_arrow(plan, e, "inferred" if e.inferred else "plain", own) for e in plan.edges]
     if plan.answer is not None:
         rows = _plain_rows(plan.answer, "plain", titles.__getitem__)
-        arrows += [_arrow(plan, e, "plain", e.producer, len(boxes)) for e in _answer_edges(plan)]
+        arrows += [_arrow(plan, e, "plain", own) for e in _answer_edges(plan)]
         boxes.append(Box(ANSWER, "plain", ANSWER, rows=rows))
     legend = ("inferred",) if any(e.inferred for e in plan.edges) else ()
     summary = "" if boxes else "no calls"
@@ -220,11 +203,8 @@ def _guessed_sources(plan: Plan, titles: Sequence[str]) -> list[dict[str, str]]:
     guesses: list[dict[str, str]] = [{} for _ in plan.calls]
     for edge in plan.edges:
         if edge.inferred:
-            before, source = (
-                guesses[edge.consumer].get(edge.argument),
-                reference_text(titles[edge.producer], edge.path),
-            )
-            guesses[edge.consumer][edge.argument] = f"{before}, {source}" if before else source
+            own, source = guesses[edge.consumer], reference_text(titles[edge.producer], edge.path)
+            own[edge.argument] = f"{own[edge.argument]}, {source}" if edge.argument in own else source
     return guesses
 
 
@@ -250,6 +230,8 @@ class _Overlay:
         ]
         self.of_pred = {role.pred: i for i, role in enumerate(self.calls) if role.pred is not None}
         self.of_gold = {role.gold: i for i, role in enumerate(self.calls) if role.gold is not None}
+        # the answer takes values as a call behind all others
+        self.of_pred[len(diff.pred.calls)] = self.of_gold[len(diff.gold.calls)] = len(self.calls)
         self.answered = diff.pred.answer is not None or diff.gold.answer is not None
         self.renamed: dict[tuple[int | None, str], str] = {}
         self.early = {e.pred.call for e in diff.edits if e.code == "order.broken" and e.pred is not None}
@@ -285,10 +267,13 @@ class _Overlay:
         arrows = [arrow for role in self.edges for arrow in self.arrows(role)]
         if self.answered:
             boxes.append(self.answer())
-            arrows += self.answer_arrows(len(boxes) - 1)
+            arrows += self.answer_arrows()
         mark_texts = marks(self.diff.edits, [self.mistaken(edit) for edit in self.diff.edits], boxes)
         boxes = [replace(box, mark=mark_texts.get(i, "")) for i, box in enumerate(boxes)]
-        legend = roles_of(boxes, arrows)
+        # A line of a box shows no role that has no sign.
+        used = {row.role for box in boxes for row in box.rows} - {"kept"}
+        used |= {box.role for box in boxes} | {arrow.role for arrow in arrows}
+        legend = tuple(role for role in (*DIFF_ROLES, "inferred") if role in used)
         return Scene(tuple(boxes), tuple(arrows), summary=summary_of(boxes, arrows), legend=legend)
 
     def mistaken(self, edit: Edit) -> int:
@@ -300,22 +285,19 @@ class _Overlay:
         return len(self.calls)
 
     def box(self, i: int) -> Box:
-        call = self.calls[i]
-        return replace(self._box(i), place=call_number(call.pred, call.gold))
-
-    def _box(self, i: int) -> Box:
         role = self.calls[i]
-        call = self.shown(role.pred, role.gold)
+        call, place = self.shown(role.pred, role.gold), call_number(role.pred, role.gold)
         if role.pred is None or role.gold is None:
             name_of = self.gold_name if role.pred is None else self.pred_name
-            return _box(call, self.titles[i], role.role, _plain_rows(call.arguments, role.role, name_of))
+            rows = _plain_rows(call.arguments, role.role, name_of)
+            return _box(call, self.titles[i], role.role, rows, place=place)
         gold = self.diff.gold.calls[role.gold]
         rows = self.rows(call.arguments, gold.arguments, (role.pred, role.gold))
         other = "" if (gold.app, gold.name) == (call.app, call.name) else name_text(gold.tool)
         if role.pred in self.early:
             rows += (ArgumentLine("changed", "written before a call that it needs"),)
         seen = "kept" if not other and all(row.role == "kept" for row in rows) else "changed"
-        return _box(call, self.titles[i], seen if role.role == "kept" else role.role, rows, other)
+        return _box(call, self.titles[i], seen if role.role == "kept" else role.role, rows, other, place)
 
     def rows(
         self, pred: Arguments, gold: Arguments, positions: tuple[int | None, int | None]
@@ -347,12 +329,10 @@ class _Overlay:
     def arrows(self, role: EdgeRole) -> Iterator[Arrow]:
         """The arrow of a reference; a wrong one comes with the arrow that gold has in its place."""
         if role.pred is not None:
-            tail, head = self.of_pred[role.pred.producer], self.of_pred[role.pred.consumer]
-            yield _arrow(self.diff.pred, role.pred, role.role, tail, head)
+            yield _arrow(self.diff.pred, role.pred, role.role, self.of_pred)
         if role.gold is not None and (role.role == "wrong" or (role.pred is None and role.role != "kept")):
-            tail, head = self.of_gold[role.gold.producer], self.of_gold[role.gold.consumer]
             arrow_role = role.role if role.role == "inferred" else "missing"
-            yield _arrow(self.diff.gold, role.gold, arrow_role, tail, head)
+            yield _arrow(self.diff.gold, role.gold, arrow_role, self.of_gold)
 
     def answer(self) -> Box:
         pred, gold = self.diff.pred.answer, self.diff.gold.answer
@@ -364,37 +344,40 @@ class _Overlay:
         role = "kept" if all(row.role == "kept" for row in rows) else "changed"
         return Box(ANSWER, role, ANSWER, rows=rows)
 
-    def answer_arrows(self, head: int) -> Iterator[Arrow]:
+    def answer_arrows(self) -> Iterator[Arrow]:
         pred = {(e.argument, e.at): e for e in _answer_edges(self.diff.pred)}
         gold = {(e.argument, e.at): e for e in _answer_edges(self.diff.gold)}
         for key, edge in pred.items():
             other = gold.get(key)
-            tail = self.of_pred[edge.producer]
-            if other is not None and tail == self.of_gold[other.producer] and edge.path == other.path:
-                yield _arrow(self.diff.pred, edge, "kept", tail, head)
+            box = self.of_pred[edge.producer]
+            if other is not None and box == self.of_gold[other.producer] and edge.path == other.path:
+                yield _arrow(self.diff.pred, edge, "kept", self.of_pred)
                 del gold[key]
             else:
-                yield _arrow(self.diff.pred, edge, "extra" if other is None else "wrong", tail, head)
+                yield _arrow(self.diff.pred, edge, "extra" if other is None else "wrong", self.of_pred)
         for edge in gold.values():
-            yield _arrow(self.diff.gold, edge, "missing", self.of_gold[edge.producer], head)
+            yield _arrow(self.diff.gold, edge, "missing", self.of_gold)
 
 
 def _titles(calls: Iterable[Call]) -> list[str]:
     return [name_text(title) for title in unique_titles([(call.app, call.name) for call in calls])]
 
 
-def _box(call: Call, title: str, role: str, rows: tuple[ArgumentLine, ...], gold: str = "") -> Box:
+def _box(
+    call: Call, title: str, role: str, rows: tuple[ArgumentLine, ...], gold: str = "", place: str = ""
+) -> Box:
     app = visible_text(call.app) if call.app else None
-    return Box(title, role, name_text(call.name), app, visible_text(call.id), rows, gold)
+    return Box(title, role, name_text(call.name), app, visible_text(call.id), rows, gold, place=place)
 
 
-def _arrow(plan: Plan, edge: Edge, role: str, tail: int, head: int) -> Arrow:
+def _arrow(plan: Plan, edge: Edge, role: str, boxes: Mapping[int, int] | Sequence[int]) -> Arrow:
     path = edge.at
     if path:
         calls = plan.calls
         arguments = calls[edge.consumer].arguments if edge.consumer < len(calls) else plan.answer or ()
         path = _shorten_path(next((value for name, value in arguments if name == edge.argument), None), path)
-    return Arrow(tail, head, role, arrow_label(edge.path, edge.argument, path))
+    label = f"{visible_text(path_text(edge.path))} → {name_text(reference_text(edge.argument, path))}"
+    return Arrow(boxes[edge.producer], boxes[edge.consumer], role, label.strip())
 
 
 def _shorten_path(value: Value, path: Path) -> Path:
@@ -469,7 +452,10 @@ def run_scene(plan: Plan, trace: Trace, *, times: bool = False) -> Scene:
     boxes = [_run_box(box, call, times) for box, call in zip(scene.boxes, trace.calls, strict=False)]
     boxes += [_answer_box(box, trace) for box in scene.boxes[len(trace.calls) :]]
     arrows = [replace(a, role="plain" if status[a.tail] == "ok" else "skipped") for a in scene.arrows]
-    return Scene(tuple(boxes), tuple(arrows), _run_summary(status, trace), RUN_ROLES)
+    counts = Counter(status)
+    summary = ", ".join(f"{counts[role]} {role}" for role in RUN_ROLES if counts[role]) or "none"
+    ended = f"; ended early: {visible_text(str(trace.ended))}" if trace.ended is not None else ""
+    return Scene(tuple(boxes), tuple(arrows), f"calls: {summary}{ended}", RUN_ROLES)
 
 
 def _run_box(box: Box, call: CallTrace, times: bool) -> Box:
@@ -492,10 +478,3 @@ def _answer_box(box: Box, trace: Trace) -> Box:
         ArgumentLine("ok", f"{visible_text(name)} → {value_text(value, str)}") for name, value in trace.answer
     )
     return replace(box, role="ok", rows=rows)
-
-
-def _run_summary(status: Sequence[str], trace: Trace) -> str:
-    counts = Counter(status)
-    summary = ", ".join(f"{counts[role]} {role}" for role in RUN_ROLES if counts[role]) or "none"
-    ended = f"; ended early: {visible_text(str(trace.ended))}" if trace.ended is not None else ""
-    return f"calls: {summary}{ended}"

@@ -10,9 +10,10 @@ import mmap
 import re
 import weakref
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import count
 from typing import Any
 
 from planner_eval.base.errors import RenderError
@@ -167,40 +168,6 @@ class SystemIndex:
         }
 
 
-class GoldPlans:
-    """The distinct gold plans, each with its question, by number: where it stands first."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[bytes, int] = {}
-        self.places: list[tuple[LineSpool, int]] = []
-
-    def number(self, text: bytes, sheaf: LineSpool, offset: int) -> int:
-        """The number of a gold plan; -1 of none."""
-        if text == b"null\tnull":
-            return -1
-        key = blake2b(text, digest_size=16).digest()
-        number = self.numbers.setdefault(key, len(self.places))
-        if number == len(self.places):
-            self.places.append((sheaf, offset))
-        return number
-
-
-class StringTable:
-    """Texts by number, and lists of them by number."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, int] = {}
-        self.lists: dict[tuple[int, ...], int] = {}
-
-    def number(self, text: str) -> int:
-        """The number of a text."""
-        return self.known.setdefault(text, len(self.known))
-
-    def list_number(self, texts: Iterable[str]) -> int:
-        """The number of a list of texts."""
-        return self.lists.setdefault(tuple(map(self.number, texts)), len(self.lists))
-
-
 class Packs:
     """What a page holds of pairs.
 
@@ -222,7 +189,11 @@ class Packs:
         self.sheaves = sheaves
         self.states = states
         numbers = {state: number for number, state in enumerate(states)}
-        self.strings, self.golds = StringTable(), GoldPlans()
+        self.strings: dict[str, int] = defaultdict(count().__next__)
+        self.lists: dict[tuple[int, ...], int] = defaultdict(count().__next__)
+        self.gold_numbers: dict[bytes, int] = {}
+        self.gold_places: list[tuple[LineSpool, int]] = []
+        """Where each of the distinct gold plans, with its question, stands first."""
         self.ids: list[str] = []
         self.fields: dict[str, list[int]] = {}
         self.sides = [SystemIndex() for _ in sheaves]
@@ -232,8 +203,8 @@ class Packs:
         self.found = 0
         heads: Sequence[_Head | None]
         for heads in _join_heads(sheaves):
-            for count, head in zip(self.taken, heads, strict=True):
-                count.update(
+            for counter, head in zip(self.taken, heads, strict=True):
+                counter.update(
                     {(gold_tool, pred_tool) for gold_tool, pred_tool in head[1].taken} if head else ()
                 )
             states_of_pair = [None if h is None else h[1].state for h in heads]
@@ -249,19 +220,32 @@ class Packs:
         for name, value in first_head[1].fields.items():
             column = self.fields.setdefault(name, [])
             column += [-1] * (len(self.ids) - len(column))
-            column.append(self.strings.number(value))
+            column.append(self.strings[value])
         self.ids.append(first_head[1].id)
         codes: dict[str, None] = {}
         for system, sheaf, head in zip(self.sides, self.sheaves, heads, strict=True):
             offset, index, gold = head if head is not None else (-1, _ABSENT_ENTRY, b"null\tnull")
             system.places.append(offset)
-            system.golds.append(self.golds.number(gold, sheaf, offset))
-            lists = map(self.strings.list_number, (index.codes, index.tools, index.arguments))
+            system.golds.append(self._number_gold(gold, sheaf, offset))
+            lists = [
+                self.lists[tuple(self.strings[text] for text in texts)]
+                for texts in (index.codes, index.tools, index.arguments)
+            ]
             values: tuple[Any, ...] = (numbers[index.state], *lists, index.score, index.first)
             for column, value in zip(system.columns.values(), values, strict=True):
                 column.append(value)
             codes.update(dict.fromkeys(index.codes))
         self.codes.update(list(codes))
+
+    def _number_gold(self, text: bytes, sheaf: LineSpool, offset: int) -> int:
+        """The number of a gold plan; -1 of none."""
+        if text == b"null\tnull":
+            return -1
+        key = blake2b(text, digest_size=16).digest()
+        number = self.gold_numbers.setdefault(key, len(self.gold_places))
+        if number == len(self.gold_places):
+            self.gold_places.append((sheaf, offset))
+        return number
 
     @property
     def index(self) -> JsonObject:
@@ -271,8 +255,8 @@ class Packs:
         return {
             "codes": list(EDITS),
             "states": list(self.states),
-            "strings": list(self.strings.known),
-            "lists": [list(items) for items in self.strings.lists],
+            "strings": list(self.strings),
+            "lists": [list(items) for items in self.lists],
             "id": self.ids,
             "fields": self.fields,
             "sides": [
@@ -292,7 +276,7 @@ class Packs:
     @property
     def count(self) -> int:
         """How many packs there are."""
-        return 1 + self.detail_packs + -(-len(self.golds.places) // PACK_SIZE)
+        return 1 + self.detail_packs + -(-len(self.gold_places) // PACK_SIZE)
 
     def __iter__(self) -> Iterator[bytes]:
         """The packs: the index, then those of pairs, then those of gold plans."""
@@ -301,8 +285,8 @@ class Packs:
             chunk = self.order[first : first + PACK_SIZE]
             columns = [_columns(s, sheaf, chunk) for s, sheaf in zip(self.sides, self.sheaves, strict=True)]
             yield compress_data(b"[" + b",".join(columns) + b"]")
-        for first in range(0, len(self.golds.places), PACK_SIZE):
-            rows = [sheaf.at(offset)[1:3] for sheaf, offset in self.golds.places[first : first + PACK_SIZE]]
+        for first in range(0, len(self.gold_places), PACK_SIZE):
+            rows = [sheaf.at(offset)[1:3] for sheaf, offset in self.gold_places[first : first + PACK_SIZE]]
             yield compress_data(_join_columns(rows))
 
 

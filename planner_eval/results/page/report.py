@@ -386,7 +386,7 @@ def page_of_results(
     packs = Packs([r.sheaf for r in results], failures=display.failures, limit=display.limit)
     reports = tuple(report_of(r.totals, (), r.score.about, policy=policy.name) for r in results)
     noted = [note for p in pairings for note in reading_notes(p.reading, [p.pred], p.gold)]
-    notes = [*noted, *query_notes, *omission_notes(packs, display)]
+    own_notes = [*query_notes, *omission_notes(packs, display)]
     runs = [
         run_data(report, name, confusions)
         for report, name, confusions in zip(reports, names, packs.taken, strict=True)
@@ -400,13 +400,11 @@ def page_of_results(
         runs,
         title=title,
         commands=[*commands, *[None] * (len(results) - len(commands))],
-        notes=[*dict.fromkeys(notes)],
+        notes=[*dict.fromkeys([*noted, *own_notes])],
         theme=display.theme,
         compare=_comparison_data(results, names, policy) if len(results) > 1 else None,
     )
-    return PageResult(
-        page(head, packs), reports, tuple(dict.fromkeys([*query_notes, *omission_notes(packs, display)]))
-    )
+    return PageResult(page(head, packs), reports, tuple(dict.fromkeys(own_notes)))
 
 
 def omission_notes(packs: Packs, display: PageSettings, what: str = "pairs") -> Iterator[str]:

@@ -15,11 +15,11 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.tables import Style, json_array
 from planner_eval.base.text import JsonObject, encodable, join_pieces, one_line, printable, to_json
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.policy.policy import Policy, intern_policy
-from planner_eval.comparison.policy.unused_rules import KnownNames
+from planner_eval.comparison.policy.policy import KnownNames, Policy, intern_policy
 from planner_eval.comparison.rows import (
     JUDGED_STATES,
     STATES,
+    Evaluation,
     PairReading,
     Row,
     row_data,
@@ -31,7 +31,6 @@ from planner_eval.results.runs.jobs import (
     Effects,
     compare,
     describe,
-    evaluation_of,
     run_stages,
 )
 from planner_eval.results.runs.model import JSON, Pair
@@ -346,7 +345,7 @@ class DiffJob:
             fold: The sums.
         """
         policy = intern_policy(self.policy)
-        evaluation = evaluation_of(self.reading, policy, located=self.located, gold_named=self.gold_named)
+        evaluation = Evaluation.of(self.reading, policy, located=self.located, gold_named=self.gold_named)
 
         def compared(records: PairReading) -> tuple[Record | None, Row]:
             row = compare(records, evaluation, self.effects)

@@ -392,7 +392,6 @@ class RunFolder:
         self.path, self.run, self.lock, self.temporary = run.path, run, lock, temporary
         self.parts = os.path.join(run.path, "parts")
         self.rows = run.rows
-        self.report = os.path.join(run.path, "report.json")
 
     @classmethod
     def open(cls, run: StoredRun) -> RunFolder:
@@ -426,20 +425,16 @@ class RunFolder:
             self.temporary.remove()
 
     # ------------------------------------------------------------ what is done
-    def done(self, chunks: Iterable[Part]) -> dict[int, int]:
+    def done(self, chunks: Sequence[Part]) -> dict[int, int]:
         """The parts that are done, whose files are whole: their numbers, and how many pairs failed."""
         if self.temporary or not os.listdir(self.parts):
             return {}
-        chunks = list(chunks)
         if os.path.exists(self.rows):
             try:
                 marks = verified_marks(self.run.store, self.rows, self.parts, chunks)
                 return {number: mark.failed for number, mark in enumerate(marks)}
             except RowsChanged:
                 os.unlink(self.rows)
-        return self._in_parts(chunks)
-
-    def _in_parts(self, chunks: Iterable[Part]) -> dict[int, int]:
         failed = {}
         for chunk in chunks:
             mark = read_mark(self.parts, chunk)
@@ -483,7 +478,7 @@ class RunFolder:
             total.extend(sums)
         return total
 
-    def join(self, job: Job, chunks: Iterable[Part], check: Callable[[], None]) -> None:
+    def join(self, job: Job, chunks: Sequence[Part], check: Callable[[], None]) -> None:
         """Write the rows of all parts one after another, and remove the parts' own."""
         if not os.path.exists(self.rows):
             # Nobody goes on with what is temporary: both need not fit on the disk.
@@ -496,13 +491,14 @@ class RunFolder:
 
     def write_report(self, text: str) -> None:
         """Write the report, unless it stands there."""
+        file = os.path.join(self.path, "report.json")
         with (
             contextlib.suppress(OSError, ValueError),
-            open(self.report, encoding="utf-8", newline="") as stream,
+            open(file, encoding="utf-8", newline="") as stream,
         ):
             if stream.read() == (text if text.endswith("\n") else f"{text}\n"):
                 return
-        write(self.report, text)
+        write(file, text)
 
 
 # ----------------------------------------------------------------------
@@ -526,7 +522,7 @@ def inputs_of(role: str, file: PlanFile) -> list[Input]:
     return [Input(role, origin.path, origin.size, origin.digest) for origin in file.digested()]
 
 
-def data_input(role: str, name: str, samples: Sequence[Any]) -> Input:
+def data_input(name: str, samples: Sequence[Any]) -> Input:
     """What was read of a published data set as what a run reads."""
     digest = blake2b(digest_size=32)
     for sample in samples:
@@ -534,7 +530,7 @@ def data_input(role: str, name: str, samples: Sequence[Any]) -> Input:
             name: value for name, value in sample.extra.items() if name != "diagnostics"
         }  # of the whole set
         digest.update(repr(replace(sample, extra=extra)).encode("utf-8", errors="backslashreplace"))
-    return Input(role, name, len(samples), digest.hexdigest())
+    return Input("plans", name, len(samples), digest.hexdigest())
 
 
 def input_of(role: str, name: str) -> Input:

@@ -76,21 +76,16 @@ def _run_batch(
 
 
 def _pair_size(pair: Pair) -> int:
-    """About how large a pair's plans are."""
+    """About how large a pair's plans are; of what is more than data nothing is known, so it goes alone."""
     size = 0
     for record in pair:
         if record is not None:
             source = record.source
-            size += len(source) if type(source) is str else _data_size(source)
+            try:
+                size += len(source if type(source) is str else marshal.dumps(source))
+            except ValueError:
+                size += MAX_BATCH_SIZE
     return size
-
-
-def _data_size(source: Any) -> int:
-    """About how many bytes data takes; of what is more than data nothing is known, so it goes alone."""
-    try:
-        return len(marshal.dumps(source))
-    except ValueError:
-        return MAX_BATCH_SIZE
 
 
 # ----------------------------------------------------------------------
@@ -139,24 +134,6 @@ LOCATION_FIELDS = ("cache", "folder")
 
 Effects: TypeAlias = Callable[[Row, PairReading], Mapping[str, Any]]
 """From a row and its two records to what its plans come to."""
-
-
-def evaluation_of(
-    reading: Mapping[str, Any], policy: Policy, *, gold_named: bool, located: bool, mends: bool = True
-) -> Evaluation:
-    """How the pairs of a job become rows.
-
-    Args:
-        reading: How the records are read: the fields of a :class:`planner_eval.Reading`.
-        policy: How values compare.
-        gold_named: Whether gold's records have ids.
-        located: Find the places of calls and arguments in the texts.
-        mends: Say of what cannot be read whether repair would read it.
-    """
-    dialects = reading["dialect"], reading["gold_dialect"] or reading["dialect"]
-    return Evaluation(
-        *dialects, policy, located, bool(reading["repair"]), reading["compute"], mends, gold_named
-    )
 
 
 class CountedPair(NamedTuple):
@@ -277,7 +254,7 @@ class ScoreJob:
 
         policy, keys = intern_policy(self.policy), self._keys
         names, in_clusters = policy.names_tools, self.cluster == TASK_KEY
-        evaluation = evaluation_of(
+        evaluation = Evaluation.of(
             self.reading, policy, gold_named=self.gold_named, located=located, mends=mends
         )
         credited: Callable[[Row, Policy], Credits | None] | None = None

@@ -143,6 +143,11 @@ class Part(NamedTuple):
     first: int
     end: int
 
+    @property
+    def size(self) -> int:
+        """How many pairs it has."""
+        return self.end - self.first
+
 
 class Job(Protocol):
     """What is done with each pair; the same in every process, so it can be pickled."""

@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
 from itertools import islice
@@ -110,7 +110,7 @@ def _connect(address: str | None, jobs: int | None) -> None:
 
 def _run_tasks(
     task: Task,
-    chunks: Iterable[Part],
+    chunks: Sequence[Part],
     at_once: int,
     many: int,
     deadline: float | None,
@@ -118,8 +118,8 @@ def _run_tasks(
 ) -> None:
     remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(run_parts)
     shared = ray.put(tuple(task))
-    batches = _batches(iter(chunks), many)
-    at_work: dict[Any, list[Part]] = {}
+    batches = (chunks[first : first + many] for first in range(0, len(chunks), many))
+    at_work: dict[Any, Sequence[Part]] = {}
     finished = failed = 0
     try:
         while True:
@@ -130,17 +130,12 @@ def _run_tasks(
             ready, _ = ray.wait(list(at_work), timeout=_TICK)
             for reference in ready:
                 answer = _get_answer(reference)
-                finished += sum(chunk.end - chunk.first for chunk in at_work.pop(reference))
+                finished += sum(chunk.size for chunk in at_work.pop(reference))
                 failed += answer["failed"]
             tell(finished, failed)
     finally:
         for reference in at_work:
             ray.cancel(reference, force=True)
-
-
-def _batches(chunks: Iterator[Part], many: int) -> Iterator[list[Part]]:
-    while batch := list(islice(chunks, many)):
-        yield batch
 
 
 def _get_answer(reference: Any) -> JsonObject:

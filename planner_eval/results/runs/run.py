@@ -34,6 +34,7 @@ from planner_eval.results.runs.worker import (
     Task,
     can_fork,
     fork,
+    send_line,
     spawn,
 )
 
@@ -47,27 +48,20 @@ _TICK = 0.1
 
 def run_in_process(task: Task, chunks: Iterable[Part], tell: ProgressCallback) -> None:
     """Do parts in this process."""
-    progress = _ProgressWatch(tell)
+    first = done = failed = 0
+    told = time.monotonic()
+
+    def watch(number: int) -> None:
+        nonlocal told
+        if number >= 0 and (now := time.monotonic()) - told > _TICK:
+            told = now
+            tell(done + number - first, failed)
+
     for chunk in chunks:
-        progress.first = chunk.first
-        progress.failed += run_part(task.job, task.pairs, chunk, task.folder, None, progress.watch)
-        progress.done += chunk.end - chunk.first
-        tell(progress.done, progress.failed)
-
-
-class _ProgressWatch:
-    """How far this process is with its parts."""
-
-    def __init__(self, tell: ProgressCallback) -> None:
-        self.tell = tell
-        self.done = self.failed = self.first = 0
-        self.told = time.monotonic()
-
-    def watch(self, number: int) -> None:
-        """Take note of the pair that begins."""
-        if number >= 0 and (now := time.monotonic()) - self.told > _TICK:
-            self.told = now
-            self.tell(self.done + number - self.first, self.failed)
+        first = chunk.first
+        failed += run_part(task.job, task.pairs, chunk, task.folder, None, watch)
+        done += chunk.size
+        tell(done, failed)
 
 
 # ----------------------------------------------------------------------
@@ -215,12 +209,8 @@ class _WorkerPool:
         broken = [(number, why) for number, why in self.broken.items() if chunk.first <= number < chunk.end]
         self.cells[worker.cell] = -1
         worker.part, worker.pair, worker.spent = chunk, -1, 0.0
-        line = json.dumps([*chunk, broken]).encode("ascii") + b"\n"
-        try:
-            while line:
-                line = line[os.write(worker.orders, line) :]
-        except BrokenPipeError:
-            pass  # it has died; its answers' end says so
+        with contextlib.suppress(BrokenPipeError):  # it has died; its answers' end says so
+            send_line(worker.orders, [*chunk, broken])
 
     # ---------------------------------------------------------------- their lives
     def _start(self, cell: int) -> _Worker:
@@ -233,19 +223,16 @@ class _WorkerPool:
             own_ends = [end for w in self.workers.values() for end in (w.orders, w.answers)]
             process = fork(self.task, ends, [*own_ends, orders, answers, self.hold, *self.closed])
         else:
-            process = spawn(self._pickle(), ends)
+            if self.pickled is None:
+                self.pickled = _open_unnamed_file()
+                pickle.dump(tuple(self.task), self.pickled)
+                self.pickled.flush()
+            process = spawn(self.pickled.fileno(), ends)
         os.close(orders_read)
         os.close(answers_write)
         worker = self.workers[answers] = _Worker(cell, process, orders, answers)
         self.poll.register(answers, select.POLLIN)
         return worker
-
-    def _pickle(self) -> int:
-        if self.pickled is None:
-            self.pickled = _open_unnamed_file()
-            pickle.dump(tuple(self.task), self.pickled)
-            self.pickled.flush()
-        return self.pickled.fileno()
 
     def _hear(self, worker: _Worker) -> None:
         """Take what a worker says, or its death."""
@@ -259,7 +246,7 @@ class _WorkerPool:
             if "error" in answer:
                 raise worker_error(answer)
             assert worker.part is not None
-            self.done += worker.part.end - worker.part.first
+            self.done += worker.part.size
             self.failed += answer["failed"]
             self.idle_deaths = 0
             worker.part = None
@@ -448,6 +435,7 @@ class _ActiveRun:
         self, job: Job, pairs: Pairs, home: RunFolder, stopping: SignalWatch, progress: Progress | None
     ) -> None:
         self.job, self.pairs, self.home, self.stopping, self.progress = job, pairs, home, stopping, progress
+        self.chunks = list(split_pairs(home.run.pairs, home.run.part))
         self.told = 0.0
         self.said: tuple[int, int, int] | None = None
         self.done = self.failed = 0
@@ -455,9 +443,9 @@ class _ActiveRun:
     def parts(self, engine: Any, jobs: int | None, unchanged: Callable[[], None] | None) -> None:
         """Do the parts that are not done."""
         home = self.home
-        finished = home.done(self._cut())
-        left = [chunk for chunk in self._cut() if chunk.number not in finished]
-        before = self.home.run.pairs - sum(chunk.end - chunk.first for chunk in left)
+        finished = home.done(self.chunks)
+        left = [chunk for chunk in self.chunks if chunk.number not in finished]
+        before = home.run.pairs - sum(chunk.size for chunk in left)
         failed = sum(finished.values())
 
         def tell(count: int, more: int) -> None:
@@ -483,8 +471,8 @@ class _ActiveRun:
     def put_together(self, report: Callable[[Any], str] | None) -> FinishedRun:
         """The sums of all parts and the rows of all."""
         home, check = self.home, self.stopping.check
-        sums = home.sums(self.job, self._cut(), check)
-        home.join(self.job, self._cut(), check)
+        sums = home.sums(self.job, self.chunks, check)
+        home.join(self.job, self.chunks, check)
         if not home.temporary:
             home.write_report(report(sums) if report else json.dumps(sums.data(), indent=1))
             home.unlock()
@@ -492,11 +480,8 @@ class _ActiveRun:
 
     def kept(self) -> int:
         """How many pairs lie in parts that are done: of one that was interrupted nothing is kept."""
-        marked = (chunk for chunk in self._cut() if os.path.exists(mark_file(self.home.parts, chunk)))
-        return sum(chunk.end - chunk.first for chunk in marked)
-
-    def _cut(self) -> Any:
-        return split_pairs(self.home.run.pairs, self.home.run.part)
+        marked = (chunk for chunk in self.chunks if os.path.exists(mark_file(self.home.parts, chunk)))
+        return sum(chunk.size for chunk in marked)
 
     def _tell(self, *, last: bool = False) -> None:
         now = time.monotonic()

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import accumulate, islice
@@ -121,18 +121,6 @@ _BATCH_SIZE = 1_000
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def refuse_missing_pyarrow() -> None:
-    """Refuse to write Parquet where that cannot be done, before the work.
-
-    Raises:
-        InputError: pyarrow is not installed.
-    """
-    from importlib.util import find_spec
-
-    if find_spec("pyarrow") is None:
-        raise InputError("writing Parquet needs pyarrow: pip install 'planner_eval[parquet]'")
-
-
 def write_rows(lines: Iterable[bytes], columns: Mapping[str, Any], out: BinaryIO) -> None:
     """Write rows, a column each of their keys, so many in memory as make a group.
 
@@ -243,7 +231,10 @@ def refuse_store(store: str, job: Job) -> None:
     if store not in STORES:
         raise InputError(f"unknown store {store!r}, expected one of {', '.join(STORES)}")
     if store == COLUMNS:
-        refuse_missing_pyarrow()
+        from importlib.util import find_spec
+
+        if find_spec("pyarrow") is None:
+            raise InputError("writing Parquet needs pyarrow: pip install 'planner_eval[parquet]'")
         if not hasattr(job, "columns"):
             raise InputError(f"the rows of a {job.kind} have no columns: expected the store jsonl")
 
@@ -253,7 +244,7 @@ def write_all_rows(
     job: Job,
     rows: str,
     folder: str,
-    chunks: Iterable[Part],
+    chunks: Sequence[Part],
     check: Callable[[], None],
     *,
     remove: bool,
@@ -272,7 +263,6 @@ def write_all_rows(
     Raises:
         InputError: a file cannot be read or written.
     """
-    chunks = list(chunks)
     try:
         with replace_when_complete(rows) as out:
             if store == COLUMNS:

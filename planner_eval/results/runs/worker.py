@@ -154,11 +154,16 @@ def serve(task: Task, ends: PipeEnds) -> None:
     os._exit(0)
 
 
-def _send_answer(ends: PipeEnds, data: JsonObject) -> None:
+def send_line(pipe: int, data: Any) -> None:
+    """Write data into a pipe, as a line of JSON."""
     line = json.dumps(data).encode("ascii") + b"\n"
+    while line:
+        line = line[os.write(pipe, line) :]
+
+
+def _send_answer(ends: PipeEnds, data: JsonObject) -> None:
     try:
-        while line:
-            line = line[os.write(ends.answers, line) :]
+        send_line(ends.answers, data)
     except BrokenPipeError:  # the parent was killed: there is nobody to tell, on the terminal neither
         os._exit(1)
 

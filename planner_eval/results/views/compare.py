@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from planner_eval.base.counts import gap_text
 from planner_eval.base.formats import View
-from planner_eval.base.ratios import gap_text
 from planner_eval.base.tables import MARKDOWN, TEXT, Rows, Style, md_cell
 from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.metrics import matched_calls_note
@@ -373,24 +373,20 @@ def _unshared_lines(contrast: Contrast) -> Iterator[str]:
 
 def _task_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> list[str]:
     """On which tasks each of two systems is right more often, the widest gap first."""
-    gaps = {
-        task: (second.right / second.trials - first.right / first.trials, first, second)
+    gaps = [
+        (
+            second.right / second.trials - first.right / first.trials,
+            f"{one_line(task, 60)} ({first.right}/{first.trials} and {second.right}/{second.trials})",
+        )
         for task, (first, second) in contrast.tasks.items()
         if first.trials and second.trials
-    }
+    ]
+    gaps.sort(key=lambda gap: -abs(gap[0]))
     lines = []
     for sign, name in ((-1, names[0]), (1, names[1])):
-        tasks = sorted(
-            (t for t, (gap, *_) in gaps.items() if sign * gap > 0), key=lambda t: -sign * gaps[t][0]
-        )
-        listed = ", ".join(
-            f"{one_line(task, 60)} ({gaps[task][1].right}/{gaps[task][1].trials} and "
-            f"{gaps[task][2].right}/{gaps[task][2].trials})"
-            for task in tasks[:flips]
-        )
-        more = f", … {len(tasks) - flips} more" if len(tasks) > flips else ""
-        count = format_count(len(tasks), "task")
-        lines.append(f"{name} is right more often on {count}{': ' * bool(tasks)}{listed}{more}")
+        texts = [text for gap, text in gaps if sign * gap > 0]
+        count = format_count(len(texts), "task")
+        lines.append(f"{name} is right more often on {count}{_first_texts(texts, flips)}")
     return lines
 
 
@@ -399,10 +395,15 @@ def _flipped_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> li
         return _task_lines(contrast, names, flips)
     lines = []
     for ids, name in ((contrast.lost, names[0]), (contrast.won, names[1])):
-        more = f", … {len(ids) - flips} more" if len(ids) > flips else ""
-        listed = f": {', '.join(one_line(sample_id, 60) for sample_id in ids[:flips])}{more}" if ids else ""
+        listed = _first_texts([one_line(sample_id, 60) for sample_id in ids], flips)
         lines.append(f"{format_count(len(ids), 'record')} that only {name} gets right{listed}")
     return lines
+
+
+def _first_texts(texts: Sequence[str], most: int) -> str:
+    """``: a, b, … 2 more`` after what is listed; nothing for none."""
+    listed = [*texts[:most], *[f"… {len(texts) - most} more"] * (len(texts) > most)]
+    return f": {', '.join(listed)}" if texts else ""
 
 
 def comparison_data(comparison: Comparison) -> JsonObject:

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from planner_eval.base.counts import round_ratio
 from planner_eval.base.formats import View
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import Rows, Style, json_array
 from planner_eval.base.text import JsonObject, format_count, join_pieces, one_line, to_json
 from planner_eval.comparison.explanation.edits import EDITS
@@ -171,6 +171,7 @@ def _document(
 ) -> Iterator[str]:
     """What people are shown: pairs, where they are listed, tables, and as text what is said below them."""
     selected = existing_figures(view.figures(report), view.every)
+    similarity_pairs = next((figure.n for figure in report.figures if figure.name == "similarity"), None)
     blocks = [
         style.table(figure_rows(selected)),
         *(
@@ -179,7 +180,7 @@ def _document(
             for block in (style.table(rows), style.lines(lines))
         ),
         *_breakdowns(report, selected, style),
-        *([] if report.causes is None else [report.causes.text(style, _similarity_pairs(report))]),
+        *([] if report.causes is None else [report.causes.text(style, similarity_pairs)]),
         *_doubt_blocks(report, selected, without, style),
         *([] if style.markup else ["\n".join(_remarks(report, view))]),
     ]
@@ -192,11 +193,6 @@ def _document(
             yield from join_pieces(_lines(listed, report.totals.width))
         text = text and f"\n\n{text}"
     yield text
-
-
-def _similarity_pairs(report: Report) -> int | None:
-    """How many pairs the figure `similarity` of a report is over; None where it has no such figure."""
-    return next((figure.n for figure in report.figures if figure.name == "similarity"), None)
 
 
 def report_cases(
@@ -356,19 +352,14 @@ def _breakdowns(report: Report, selected: Sequence[Estimate], style: Style) -> l
             groups = {plain_scope(value): estimates for value, estimates in groups.items()}
         without = report.totals.without(key)
         remark = [f"{without} of {report.judged} gold plans have no {key}"] if without else []
-        tables.append(style.join([style.table(_breakdown_rows(key, groups, names)), *remark]))
+        head = f"{key} (key)" if key == "n" or key in names else key
+        rows = [
+            {head: value, "n": max((figure.n for figure in estimates), default=0)}
+            | {figure.name: round_value(figure.value) for figure in estimates if figure.name in names}
+            for value, estimates in groups.items()
+        ]
+        tables.append(style.join([style.table(rows), *remark]))
     return tables
-
-
-def _breakdown_rows(key: str, groups: Mapping[str, tuple[Estimate, ...]], names: Collection[str]) -> Rows:
-    rows = []
-    head = f"{key} (key)" if key == "n" or key in names else key
-    for value, estimates in groups.items():
-        row: JsonObject = {head: value, "n": max((figure.n for figure in estimates), default=0)}
-        rows.append(
-            row | {figure.name: round_value(figure.value) for figure in estimates if figure.name in names}
-        )
-    return rows
 
 
 def _figure_data(figure: Estimate) -> JsonObject:
