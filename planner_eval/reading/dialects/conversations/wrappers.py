@@ -42,6 +42,7 @@ from planner_eval.reading.dialects.conversations.vendors import (
     take_inside,
     take_item,
     take_message,
+    take_next_tool,
     take_output_messages,
     take_outputs,
     take_pydantic,
@@ -300,6 +301,7 @@ KINDS = tuple(
             ),
             ("parts", "Pydantic AI: a message of typed parts", _is_pydantic_message, take_pydantic),
             ("tool_name_0", "DSPy: the trajectory of ReAct", str, take_trajectory),
+            ("next_tool_name", "DSPy: a step of ReAct", str, take_next_tool),
             ("choices", "OpenAI ChatCompletion, and compatible APIs", list, take_choices),
             ("candidates", "Gemini, in both spellings of its keys", list, take_candidates),
             (
