@@ -65,7 +65,8 @@ def read_printed(text: str, tools: Container[str] = ()) -> Any:
         return _refuse_traceback(text)
     objects, remainder = _split(text, tools)
     opened = None if objects else _OPENED_OBJECT.match(text)
-    if not (objects or opened) or may_be_other_notation(remainder):
+    is_tool = opened is not None and opened[1] in tools
+    if not (objects or opened) or is_tool or may_be_other_notation(remainder):
         return None
     name = opened[1] if opened else _class_name(objects[0])
     has_calls = (CALL_LIKE.search(remainder) or _JSON_CALL.search(remainder)) is not None
