@@ -23,8 +23,8 @@ _CLASSES = (
 )
 """Classes of clients that are known by their names alone."""
 _CLASS = lazy_pattern(_CLASSES)
-_TOOL_RESULT = lazy_pattern("FunctionExecutionResult|CallToolResult")
-"""What tools gave, in AutoGen and MCP: no answers."""
+_TOOL_RESULTS = ("ExecutionResult", "ToolResult")
+"""How classes of what tools gave end, in AutoGen and MCP: no answers."""
 _OPENED_OBJECT = lazy_pattern(rf"\s*+\[?({_CLASSES})\(")
 _MESSAGE_FIELDS = frozenset({
     "tool_calls", "function_call", "additional_kwargs", "tool_call_id", "tool_kwargs", "finish_reason",
@@ -73,7 +73,7 @@ def read_printed(text: str, tools: Container[str] = ()) -> Any:
     if not opened and _are_calls(objects, text, tools, beside_calls=has_calls):
         return None
     try:
-        answers = [node for node in objects if not _TOOL_RESULT.fullmatch(_class_name(node))]
+        answers = [node for node in objects if not _class_name(node).endswith(_TOOL_RESULTS)]
         items = [item for node in answers for item in _items_of(_data_of(node))]
     except (ValueError, RecursionError):
         items = []
