@@ -265,13 +265,7 @@ def test_a_record_with_an_empty_list_of_tools_offers_none(tmp_path: Path) -> Non
     assert (done.returncode, done.stdout.count("has no tool 'f' [check.unknown_tool]")) == (1, 2), done.stderr
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "AIMessage(content=5)",
-        "<tool_call>\n<function=AIMessage>\n<parameter=content>\n5\n</parameter>\n</function>\n</tool_call>",
-    ],
-)
+@tabled("text")
 def test_plans_are_read_with_the_tools(text: str, tmp_path: Path) -> None:
     content = {"type": "object", "properties": {"content": {"type": "integer"}}}
     tools, files = [{"name": "AIMessage", "parameters": content}], [tmp_path / "p.txt", tmp_path / "t.json"]
