@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import planner_eval as pe
 from planner_eval.base.codes import code_meanings
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan
@@ -262,3 +263,15 @@ def test_a_record_with_an_empty_list_of_tools_offers_none(tmp_path: Path) -> Non
     records = [{"id": n, "output": call, "tools": none} for n, none in enumerate(([], "[]"))]
     done = planeval("check", jsonl(tmp_path / "r.jsonl", records))
     assert (done.returncode, done.stdout.count("has no tool 'f' [check.unknown_tool]")) == (1, 2), done.stderr
+
+
+@tabled("text")
+def test_plans_are_read_with_the_tools(text: str, tmp_path: Path) -> None:
+    content = {"type": "object", "properties": {"content": {"type": "integer"}}}
+    tools, files = [{"name": "AIMessage", "parameters": content}], [tmp_path / "p.txt", tmp_path / "t.json"]
+    for file, written in zip(files, (text, json.dumps(tools)), strict=True):
+        file.write_text(written, encoding="utf-8")
+    assert planeval("check", str(files[0]), "--catalog", str(files[1])).stderr == (
+        "1 plan checked against 1 tool: nothing found\n"
+    )
+    assert not (*pe.check(text, tools), *pe.suggest(text, tools).faults)

@@ -13,7 +13,7 @@ from planner_eval.reading.dialects.dialect import SHAPES
 from planner_eval.reading.dialects.listing import prove
 from planner_eval.reading.dialects.notations.json_rows import has_usual_template
 from planner_eval.reading.dialects.table import _may_have_entry_points, table
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval
 
 TABLES = tables(__file__)
@@ -82,22 +82,7 @@ print(*before, [row.name for row in custom_rows()])
     assert done.stdout == f"[] {info.name == 'EGG-INFO'} ['own']\n"
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "path", "expected"),
-    [
-        ("own-1.0.dist-info/entry_points.txt", "[planner_eval.wrappers]", "", True),
-        ("own.egg-info/entry_points.txt", "[planner_eval.wrappers]", "", True),
-        ("own.egg-info/entry_points.txt/a", "", "", True),
-        ("own.egg", "", "", True),
-        ("own.zip", "", "own.zip", True),
-        ("any", "", "own.egg", True),
-        ("own-1.0.dist-info/entry_points.txt", "[console_scripts]", "", False),
-        ("own-1.0.dist-info/METADATA", "", "", False),
-        ("own.egg-info", "", "", False),
-        ("own/entry_points.txt", "[planner_eval.wrappers]", "", False),
-        ("any", "", "missing", False),
-    ],
-)
+@tabled("file, text, path, expected")
 def test_packages_are_asked_for_rows_where_one_may_have_some(
     file: str, text: str, path: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,7 +132,7 @@ def numbers(*calls: tuple[Any, ...], answer: Any = None) -> Plan:
     return plan(*made, answer=answer)
 
 
-def effects(pred: Plan, gold: Plan, **more: Any) -> Any:
+def effects(pred: Plan, gold: Any, **more: Any) -> Any:
     return compare_effects(pred, gold, "nestful", isolation="inline", **more)
 
 
@@ -160,6 +160,11 @@ def test_results_compare_by_the_policy() -> None:
     assert not effects(pred, gold).same
     assert effects(pred, gold, policy=close).same
     assert not effects(pred, numbers(("divide", 1, 4)), policy=close).same
+    wild = Policy(wildcards=("$$$",))
+    shared = numbers(("add", 1, 2), ("multiply", "$$$", "$$$"))
+    assert effects(numbers(("add", 1, 2), ("multiply", Ref(0), 4)), shared, policy=wild).same
+    third = [{"name": "divide", "arguments": {"arg_0": 1, "arg_1": 3}}]
+    assert effects(pred, {"gold": "[]", "alternatives": [third]}).same
 
 
 @tabled("pred, gold, verdict")

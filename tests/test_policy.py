@@ -357,6 +357,9 @@ def test_a_precedence_may_name_any_of_equal_calls(first: str) -> None:
     assert not right(ABA, AAB, Policy(), Terms(before=(("c1", "c3"), ("c2", "c3"))))
     assert right(AAB, AAB, Policy(), Terms(before=(("c1", "c3"), ("c2", "c3"), ("c1", "c2"))))
     assert right(ABA, ABA, Policy(), Terms(before=(("c2", "c1"), ("c3", "c2"))))  # gold writes it otherwise
+    either = Terms(before=(("c1", "c2"), ("c2", "c3")), optional=frozenset({"c1", "c3"}))
+    assert right(made(("b", {}), ("a", {})), ABA, Policy(), either)
+    assert right(made(("a", {}), ("b", {})), ABA, Policy(), either)
 
 
 @pytest.mark.parametrize(("pred", "gold", "policy", "terms"), [

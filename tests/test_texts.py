@@ -105,10 +105,7 @@ def test_a_cut_is_said_and_the_whole_calls_before_it_are_kept(text: str) -> None
         assert (code, row["code"]) == (3, "parse.cut")
 
 
-@pytest.mark.parametrize("data", [
-    ["I cannot help."], ["f(x=1)", "g(y=2)"], ["Hotels: [h = search(#city='Rome')]"],
-    ["Let me see.", {"name": "f", "arguments": {}}], [{"step": "1", "tool": "0"}],
-])  # fmt: skip
+@tabled("data")
 def test_data_and_its_text_agree(data: Any) -> None:
     as_data, as_text = pe.parse(data), pe.parse(json.dumps(data))
     assert [(c.tool, c.arguments) for c in as_data.calls] == [(c.tool, c.arguments) for c in as_text.calls]

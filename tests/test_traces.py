@@ -603,10 +603,7 @@ def test_a_trace_without_a_tool_is_a_plan_without_calls(tmp_path: Path, idle: li
     assert written(path, others) == [("0xc", []), ("0xd", [])]
 
 
-@pytest.mark.parametrize("attributes", [
-    {"mlflow.spanType": '"CHAT_MODEL"', "mlflow.spanOutputs": '{"tool_calls": [{"name": "f"}]}'},
-    {"gen_ai.operation.name": "chat", "gen_ai.tool.call.id": "c1"}, {"http.method": "GET"},
-])  # fmt: skip
+@tabled("attributes")
 def test_a_span_that_may_hold_a_call_is_no_trace_without_one(attributes: dict[str, Any]) -> None:
     with pytest.raises(ParseError, match="is not a call"):
         pe.parse([agent("0xc", attributes)])

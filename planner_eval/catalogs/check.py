@@ -275,7 +275,7 @@ def check(
     talk, trace = trace, trace_of(plan) if trace is None else _trace_spans(trace)
     brought = tools_of_record(plan) if catalog is None and isinstance(plan, Record) else None
     tools = read_catalog(catalog) if catalog is not None else brought
-    read = parse(plan)
+    read = parse(plan, tools=tools)
     recorded = trace is not None or any(call.has_result for call in read.calls)
     if tools is None and not recorded:
         raise InputError(

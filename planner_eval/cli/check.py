@@ -86,6 +86,7 @@ def command(
     Exit code: 0 no findings; 1 findings or an unreadable plan; 2 usage error; 3 no plan at all.
     """
     from planner_eval.catalogs.json_schema.keywords import catalog_remarks
+    from planner_eval.reading.parse import types_of
 
     catalog = named_tools.read()
     sources = source.read(*plans)
@@ -93,10 +94,9 @@ def command(
         _refuse_plans(sources)
     many_files, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
     as_findings, plain = output.shows(*FINDING_ASPECTS), output.shows("plain")
-    job = _CheckJob(
-        catalog, {"dialect": source.dialect, "compute": compute}, {"ignore": ignore, "level": level},
-        many_files, alone, as_findings,
-    )  # fmt: skip
+    types = None if catalog is None else types_of(catalog)
+    reading = {"dialect": source.dialect, "compute": compute, "tools": types}
+    job = _CheckJob(catalog, reading, {"ignore": ignore, "level": level}, many_files, alone, as_findings)
     with job.run(sources, work) as (tally, lines):
         if as_findings:
             output.emit_findings(findings_in(lines), _summary(tally, catalog))
@@ -179,7 +179,8 @@ class _CheckJob(PlansJob):
         except CatalogError as error:
             rows.append(_row(name, _unreadable(f"its tools cannot be read: {error}")))
         else:
-            rows += _check_record(record, name, tools, self.reading, **self.which)
+            reading = self.reading if self.catalog is not None else {**self.reading, "tools": tools}
+            rows += _check_record(record, name, tools, reading, **self.which)
         fold.own += self.catalog is None and tools is not None
         fold.add(rows)
         if self.ci:

@@ -113,7 +113,7 @@ def command(
     if tools is not None:
         say_unmet_facts(tools)
         records = [r for pair in paired.pairs for r in pair if r is not None] if initial else []
-        effects = _effects_of(tools, initial, records, values=result.paged)
+        effects = _effects_of(tools, initial, records, chosen_policy(policy), values=result.paged)
     if result.paged:
         return _write_page(paired, (pred, gold), policy, work, output, effects)
     form = PATCH if patch else "" if result.drawn else ROW_FORMAT if result.folder else output.form
@@ -221,13 +221,16 @@ def _refuse_idle(result: _Result, pairs: int) -> None:
         raise click.UsageError(f"--patch writes JSON, and {output.file} has another suffix")
 
 
-def _effects_of(tools: Any, initial: str | None, records: Sequence[Record], *, values: bool) -> Effects:
+def _effects_of(
+    tools: Any, initial: str | None, records: Sequence[Record], policy: pe.Policy, *, values: bool
+) -> Effects:
     """What runs the two plans of a pair, from the state of gold's record, else of the prediction's.
 
     Args:
         tools: The tools.
         initial: Where the user says that states are.
         records: The records that may hold one.
+        policy: How values compare.
         values: Say what each call came to.
     """
     from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES
@@ -257,7 +260,7 @@ def _effects_of(tools: Any, initial: str | None, records: Sequence[Record], *, v
         started = initial_states[0] if initial_states[0] is not None else initial_states[1]
         golds = sorted(pair.wanted.found.plans, key=lambda gold: gold[0] is not row.gold)  # the nearest first
         nearest_first = pair.wanted.found._replace(plans=tuple(golds))
-        outcome = pe.compare_effects(row.pred, nearest_first, tools, initial=started)
+        outcome = pe.compare_effects(row.pred, nearest_first, tools, policy=policy, initial=started)
         return {**outcome.to_dict(), "values": outcome.values()} if values else outcome.to_dict()
 
     return effects

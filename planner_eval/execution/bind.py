@@ -33,6 +33,9 @@ def call_function(function: Any, arguments: list[tuple[str, Any]]) -> Any:
 
     >>> call_function(pow, [("arg_0", 2), ("arg_1", 3)]), call_function(pow, [("0", 2), ("exp", 3)])
     (8, 8)
+    >>> def pick(item, /, **more): return item, more
+    >>> call_function(pick, [("0", 1), ("item", 2)])
+    (1, {'item': 2})
     """
     positional, named = _bind_arguments(function, arguments)
     return function(*positional, **named)
@@ -65,14 +68,17 @@ def _bind_arguments(function: Any, arguments: list[tuple[str, Any]]) -> tuple[li
         raise CallFailed("unknown-argument", takes)
     required = positional[len(ordered) : len(positional) - len(defaults)]
     required += [name for name in keyword if name not in (getattr(function, "__kwdefaults__", None) or {})]
-    _check_names(named, positional, len(ordered), required)
-    only_positional = positional[len(ordered) : max(0, code.co_posonlyargcount - skipped)]
-    return ordered + [named.pop(name) for name in only_positional if name in named], named
+    only = max(0, code.co_posonlyargcount - skipped)
+    filled = positional[only if takes_any_name else 0 : len(ordered)]  # ** may take a name of the others
+    _check_names(named, positional, filled, required)
+    return ordered + [named.pop(name) for name in positional[len(ordered) : only] if name in named], named
 
 
-def _check_names(named: dict[str, Any], positional: list[str], filled: int, required: list[str]) -> None:
+def _check_names(
+    named: dict[str, Any], positional: list[str], filled: list[str], required: list[str]
+) -> None:
     """Refuse names of what positions give already, and that names are missing beside them."""
-    repeated = [name for name in positional[:filled] if name in named]
+    repeated = [name for name in filled if name in named]
     if repeated:
         raise CallFailed("repeated-argument", f"an argument is given twice: {', '.join(repeated)}")
     missing = [name for name in required if name not in named]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import expect_or_none, instance_of
 from planner_eval.base.text import shorten
+from planner_eval.comparison.evaluate import gold_of
 from planner_eval.comparison.gold_alternatives import Gold
 from planner_eval.comparison.matching.align import align, match
 from planner_eval.comparison.matching.rules import Rules
@@ -24,7 +25,7 @@ from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import CallTrace, Trace
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.canonical import compare as compare_plans
-from planner_eval.plan.linking import build_plan
+from planner_eval.plan.linking import build_plan, move_arguments, replace_arguments
 from planner_eval.plan.model import Call, Plan, Value, fold
 from planner_eval.reading.parse import Source, parse
 
@@ -196,10 +197,12 @@ def compare_effects(
 
     Args:
         pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
-        gold: What was wanted, likewise; or several right plans with what they leave open, the nearest first:
-            the first that comes to the same counts, else the first whose state and values are reached.
+        gold: What was wanted, likewise, or a gold record; or several right plans with what they leave open,
+            the nearest first: the first that comes to the same counts, else the first whose state and values
+            are reached.
         tools: As for :func:`execute`.
-        policy: How values compare; its rules see a call's value as its argument ``"result"``.
+        policy: How values compare; its rules see a call's value as its argument ``"result"``. For its
+            wildcards in gold the prediction's values are taken.
         isolation: As for :func:`execute`.
         options: As for :func:`execute`; the state is asked for in any case.
         initial: The state in which the tools begin, for both, as JSON data; their own when left out.
@@ -219,11 +222,11 @@ def compare_effects(
     plan, chosen = parse(pred), DEFAULT_POLICY if policy is None else policy_of(policy)
     run_options = replace(options or Options(), state=True)
     sandbox = tools if isinstance(tools, Sandbox) else Sandbox(tool_source(tools), level=isolation)
-    golds = gold.plans if isinstance(gold, Gold) else ((parse(gold), NO_TERMS),)
+    golds = (gold if isinstance(gold, Gold) else gold_of(gold, NO_TERMS)).plans
     best: Effects | None = None
     with nullcontext() if sandbox is tools else sandbox:
         for gold_plan, terms in golds:
-            plans = plan, _settle_terms(plan, gold_plan, terms)
+            plans = plan, _settle_terms(plan, gold_plan, terms, chosen.wildcards)
             effects = _compare_runs(plans, sandbox, chosen, run_options, initial)
             if best is None or _agreement(effects) > _agreement(best):
                 best = effects
@@ -278,23 +281,31 @@ def _compare_runs(
     return Effects(results_same, state, first, pred_trace, gold_trace, certain, cut=cut, seen=seen)
 
 
-def _settle_terms(pred: Plan, gold: Plan, terms: Terms) -> Plan:
+def _settle_terms(pred: Plan, gold: Plan, terms: Terms, wildcards: tuple[Value, ...]) -> Plan:
     """Gold as the prediction makes use of what it leaves open: the plan to run beside the prediction.
 
     Args:
         pred: The prediction.
         gold: The gold plan.
         terms: What it leaves open.
+        wildcards: Values of gold that stand for any.
 
     Returns:
-        Gold with the accepted values that the prediction has, and without what it leaves out and may.
+        Gold with the values of the prediction that are right, too, and without what it leaves out and may.
     """
-    if not (terms.optional or terms.accepted or terms.omittable):
+    if not (terms.optional or terms.accepted or terms.omittable or wildcards):
         return gold
-    matching = match(pred, gold, terms=terms)
-    partners = {g: pred.calls[p] for p, g in matching.alignment.pairs}
+    matching = match(pred, gold, replace(DEFAULT_POLICY, wildcards=wildcards), terms)
+    pairs = dict(matching.alignment.pairs)
+    partners = {
+        gold_call: replace_arguments(
+            pred.calls[pred_call], move_arguments(pred.calls[pred_call].arguments, pairs)
+        )
+        for pred_call, gold_call in pairs.items()
+    }
+    open_keys = {value_key(wildcard, OWN_POSITIONS) for wildcard in wildcards}
     calls = [
-        replace(call, arguments=tuple(_settle_arguments(partners[position], call, terms)))
+        replace(call, arguments=tuple(_settle_arguments(partners[position], call, terms, open_keys)))
         if position in partners
         else call
         for position, call in enumerate(gold.calls)
@@ -303,7 +314,9 @@ def _settle_terms(pred: Plan, gold: Plan, terms: Terms) -> Plan:
     return keep_calls(build_plan(calls, gold.answer), made, answer=True)
 
 
-def _settle_arguments(pred: Call, gold: Call, terms: Terms) -> Iterator[tuple[str, Value]]:
+def _settle_arguments(
+    pred: Call, gold: Call, terms: Terms, open_keys: Container[Any]
+) -> Iterator[tuple[str, Value]]:
     given, accepted = dict(pred.arguments), terms.accepted.get(gold.id, {})
     for name, value in gold.arguments:
         if name not in given:
@@ -312,7 +325,8 @@ def _settle_arguments(pred: Call, gold: Call, terms: Terms) -> Iterator[tuple[st
             continue
         key = value_key(given[name], OWN_POSITIONS)
         is_accepted = any(value_key(other, OWN_POSITIONS) == key for other in accepted.get(name, ()))
-        yield name, given[name] if is_accepted else value
+        is_right = is_accepted or value_key(value, OWN_POSITIONS) in open_keys
+        yield name, given[name] if is_right else value
 
 
 def _described_only(plan: Plan, trace: Trace) -> str:

@@ -75,7 +75,7 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
     if explained is matching.pairing:
         return matching, exact
     alignment = Alignment.of(explained)
-    misplaced = find_misplaced(alignment.pairs, matching.numbered, matching.policy, matching.terms)
+    misplaced, _ = find_misplaced(alignment.pairs, matching.numbered, matching.policy, matching.terms)
     rematched = matching._replace(
         alignment=alignment, pairing=explained, misplaced=misplaced, by_name=matching
     )

@@ -403,7 +403,9 @@ def _match(
         pair_twins_as_written(pairing)
         pair_lists_with_first_call(pairing)
         alignment = Alignment.of(pairing)
-    misplaced = find_misplaced(alignment.pairs, (pred_numbered, gold_numbered), policy, terms)
+    misplaced, proved = find_misplaced(alignment.pairs, (pred_numbered, gold_numbered), policy, terms)
+    if not proved:
+        alignment = alignment._replace(proved=False)
     return Matching(pred, gold, alignment, (pred_numbered, gold_numbered), pairing, misplaced, policy, terms)
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.matching.likeness import assign
-from planner_eval.comparison.policy.policy import Policy, Terms
+from planner_eval.comparison.policy.policy import NO_TERMS, Policy, Terms
 from planner_eval.plan.canonical import NumberedPlan
-from planner_eval.plan.isomorphism import refine_colours
 from planner_eval.plan.model import Plan
 
 Pairs = Sequence[tuple[int, int]]
+MAX_STEPS = 100_000
+"""Steps of a search among equal calls for partners that are in order."""
+MAX_CALLS = 500
+"""Calls up to which it searches."""
 
 
 class Misplaced(NamedTuple):
@@ -34,10 +36,10 @@ class Misplaced(NamedTuple):
 
 def find_misplaced(
     pairs: Pairs, numbered: tuple[NumberedPlan, NumberedPlan], policy: Policy, terms: Terms
-) -> tuple[Misplaced, ...]:
-    """The calls that stand against an order that is asked for, as written in pred.
+) -> tuple[tuple[Misplaced, ...], bool]:
+    """The calls that stand against an order that is asked for, as written in pred; whether that is proved.
 
-    What gold itself writes otherwise is not asked for.
+    What gold itself writes otherwise is not asked for. Equal calls stand for one another as suits the order.
 
     Args:
         pairs: Partners (in pred, in gold).
@@ -46,13 +48,28 @@ def find_misplaced(
         terms: Asks for single precedences; names groups whose order does not count.
     """
     gold = numbered[1].plan
-    misplaced_calls: dict[int, Misplaced] = {}
-    for first, then, pred in _find_broken_precedences(pairs, numbered, terms) if terms.before else ():
-        misplaced_calls[then] = Misplaced(pred, then, first, True)
+    position = {call.id: i for i, call in enumerate(gold.calls)}
+    position_pairs = ((position.get(first, -1), position.get(then, -1)) for first, then in terms.before)
+    precedences = [(first, then) for first, then in dict.fromkeys(position_pairs) if 0 <= first < then]
+    to_pred = {gold_call: pred_call for pred_call, gold_call in pairs}
+    misplaced_calls = {
+        then: Misplaced(to_pred[then], then, first, True)
+        for first, then in precedences
+        if first in to_pred and to_pred.get(then, to_pred[first]) < to_pred[first]
+    }
+    allowed = None
     if policy.order == "written" or (policy.order == "flat" and not gold.edges):
-        for misplaced in _find_out_of_order(sorted(pairs), _allowed_positions(gold, terms)):
+        allowed = _allowed_positions(gold, terms)
+        for misplaced in _find_out_of_order(sorted(pairs), allowed):
             misplaced_calls.setdefault(misplaced.gold, misplaced)
-    return tuple(sorted(misplaced_calls.values()))
+    proved = True
+    if misplaced_calls and terms is not NO_TERMS:
+        search = _OrderSearch(pairs, numbered, precedences, allowed, terms)
+        if any(len(golds) > 1 for golds in search.twins.values()):
+            if search.run():
+                return (), True
+            proved = search.steps >= 0
+    return tuple(sorted(misplaced_calls.values())), proved
 
 
 def find_other_order(pairs: Pairs, gold: Plan) -> list[Misplaced]:
@@ -65,69 +82,78 @@ def find_other_order(pairs: Pairs, gold: Plan) -> list[Misplaced]:
     return _find_out_of_order(sorted(pairs), [(position,) for position in range(len(gold.calls))])
 
 
-def _find_broken_precedences(
-    pairs: Pairs, numbered: tuple[NumberedPlan, NumberedPlan], terms: Terms
-) -> Iterator[tuple[int, int, int]]:
-    """Precedences that pred breaks: first and second call in gold, and where pred makes the second.
+class _OrderSearch:
+    """Looks for partners among equal calls with which all stand in the order that is asked for."""
 
-    Calls that nothing tells apart stand for one another as it suits the precedences.
-    """
-    position = {call.id: i for i, call in enumerate(numbered[1].plan.calls)}
-    position_pairs = ((position.get(first, -1), position.get(then, -1)) for first, then in terms.before)
-    precedences = [(first, then) for first, then in dict.fromkeys(position_pairs) if 0 <= first < then]
-    to_pred = {gold: pred for pred, gold in pairs}
-    if any(_is_reversed(to_pred, *pair) for pair in precedences):
-        groups = _find_twins(pairs, numbered)
-        group = {gold: number for number, twins in enumerate(groups) for gold in twins}
-        precedences = [
-            (first, then)
-            for first, then in _follow_precedences(precedences)
-            if group.get(first, -1) != group.get(then, -2)
-        ]
-        for twins in groups:
-            _exchange_twins(to_pred, precedences, twins)
-    for first, then in precedences:
-        if _is_reversed(to_pred, first, then):
-            yield first, then, to_pred[then]
+    def __init__(
+        self,
+        pairs: Pairs,
+        numbered: tuple[NumberedPlan, NumberedPlan],
+        precedences: Pairs,
+        allowed: Sequence[Sequence[int]] | None,
+        terms: Terms,
+    ) -> None:
+        self.numbered, self.allowed = numbered, allowed
+        self.partner = dict(sorted(pairs))
+        self.preds = list(self.partner)
+        self.to_pred: dict[int, int] = {}
+        self.steps = MAX_STEPS if len(pairs) <= MAX_CALLS else 0
+        self.failed: set[tuple[frozenset[int], int]] = set()
+        calls = numbered[1].plan.calls
+        self.needed = {gold for gold in self.partner.values() if calls[gold].id not in terms.optional}
+        self.followers: list[set[int]] = [set() for _ in calls]
+        self.preceding: list[set[int]] = [set() for _ in calls]
+        for first, then in sorted(precedences, reverse=True):  # calls that come later are done
+            self.followers[first] |= {then, *self.followers[then]} if then in self.needed else {then}
+            self.preceding[then].add(first)
+        twins: dict[Any, list[int]] = {}
+        for gold in sorted(range(len(calls)), key=lambda gold: -len(self.followers[gold])):
+            id, number = calls[gold].id, numbered[1].numbers[gold]
+            is_open = repr(terms.accepted.get(id)), terms.omittable.get(id)
+            twins.setdefault((id if number is None else number, is_open), []).append(gold)
+        self.twins = {gold: golds for golds in twins.values() for gold in golds}
 
+    def run(self, last: int = -1) -> bool:
+        """Find partners for the rest of pred's calls, in places of gold's order behind the last; bounded."""
+        if len(self.to_pred) == len(self.preds):
+            to_gold = {pred: gold for gold, pred in self.to_pred.items()}
+            return self.needed <= self.to_pred.keys() and self._strays(to_gold) <= self._strays(self.partner)
+        state = frozenset(self.to_pred), last
+        missed = self.allowed and any(self.allowed[gold][0] <= last for gold in self.needed - state[0])
+        if missed or state in self.failed:
+            return False
+        pred = self.preds[len(self.to_pred)]
+        for gold in self.twins[self.partner[pred]]:
+            self.steps -= 1
+            position = self._position(gold, last)
+            if self.steps < 0 or gold in self.to_pred or position is None:
+                continue
+            self.to_pred[gold] = pred
+            if self.run(position):
+                return True
+            del self.to_pred[gold]
+        if not self.numbered[1].plan.edges:  # else the state is also which calls the references mean
+            self.failed.add(state)
+        return False
 
-def _follow_precedences(precedences: Pairs) -> list[tuple[int, int]]:
-    """Precedences with those that follow from them: what bounds one of several twins bounds the next too."""
-    then_of: dict[int, dict[int, None]] = {}
-    for first, then in sorted(precedences, reverse=True):  # calls that come later are done
-        then_of.setdefault(first, {}).update({then: None, **then_of.get(then, {})})
-    return [(first, then) for first, followers in then_of.items() for then in followers]
+    def _position(self, gold: int, last: int) -> int | None:
+        """The first place behind the last that a call may take; None where something has to come first."""
+        is_late = not self.followers[gold].isdisjoint(self.to_pred)
+        if is_late or not (self.preceding[gold] & self.needed) <= self.to_pred.keys():
+            return None
+        if self.allowed is None:
+            return last
+        return min((position for position in self.allowed[gold] if position > last), default=None)
 
-
-def _is_reversed(to_pred: Mapping[int, int], first: int, then: int) -> bool:
-    """Whether pred makes the second of two calls before the first."""
-    return first in to_pred and then in to_pred and to_pred[then] < to_pred[first]
-
-
-def _find_twins(pairs: Pairs, numbered: tuple[NumberedPlan, NumberedPlan]) -> list[list[int]]:
-    """Calls of gold that nothing tells apart, nor their partners: not what they are, nor who uses them."""
-    table: dict[Any, int] = {}
-    pred_colours, gold_colours = (plan.coloured(table) for plan in numbered)
-    refine_colours(pred_colours, gold_colours)
-    groups: dict[tuple[int, int], list[int]] = {}
-    for pred, gold in pairs:
-        groups.setdefault((pred_colours.colours[pred], gold_colours.colours[gold]), []).append(gold)
-    return [twins for twins in groups.values() if len(twins) > 1]
-
-
-def _exchange_twins(to_pred: dict[int, int], precedences: Pairs, twins: Sequence[int]) -> None:
-    """Give twins the partners with which the fewest precedences are broken."""
-    if not any(gold in pair for pair in precedences for gold in twins):
-        return
-
-    def broken(gold: int, pred: int) -> int:
-        exchanged = {**to_pred, gold: pred}
-        return sum(_is_reversed(exchanged, *pair) for pair in precedences if gold in pair)
-
-    pred_calls = sorted(to_pred[gold] for gold in twins)
-    chosen = assign([[broken(gold, pred) for pred in pred_calls] for gold in twins])
-    for row, column in chosen:
-        to_pred[twins[row]] = pred_calls[column]
+    def _strays(self, to_gold: Mapping[int, int]) -> int:
+        """How many calls take from others than the partners of those that gold's take from."""
+        pred, gold = self.numbered
+        answers = [(-1, -1)] if pred.plan.answer and gold.plan.answer else []
+        return sum(
+            sorted(to_gold.get(producer, -1) for producer in pred.producers(pred_call))
+            != sorted(gold.producers(gold_call))
+            for pred_call, gold_call in (*to_gold.items(), *answers)
+        )
 
 
 def _allowed_positions(gold: Plan, terms: Terms) -> list[Sequence[int]]:

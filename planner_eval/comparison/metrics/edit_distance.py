@@ -156,7 +156,7 @@ class _Costs:
     def _order(self, image: dict[int, int]) -> int:
         """How many calls, and references to later ones, stand against the order that is asked for."""
         matching, pred_numbered = self.matching, self.matching.numbered[0]
-        misplaced = find_misplaced([*image.items()], matching.numbered, matching.policy, matching.terms)
+        misplaced, _ = find_misplaced([*image.items()], matching.numbered, matching.policy, matching.terms)
         late = 0
         if pred_numbered.forward and matching.policy.order != "free":
             early = [

@@ -277,7 +277,11 @@ class Question:
             ground = self._text(place[1]) if place is not None else None
             return None if ground is None else ground._replace(how="part")
         hull = (min(span[0] for span in spans), max(span[1] for span in spans))
-        return Ground("words" if len(spans) == len(matter) else "part", hull)
+        if len(spans) == len(matter):
+            return Ground("words", hull)
+        # "A7B9C" does not say A7B8C, nor "5 adults" 3 adults.
+        stated = self.text[max(0, hull[0] - len(text)) : hull[1] + len(text)]
+        return None if _has_other_digits(text, stated) else Ground("part", hull)
 
     def _stated_times(self, text: str) -> dict[int, Span]:
         """Where the question says the times of day of a text in another form, by the text's offset: "3pm"."""
@@ -410,6 +414,16 @@ class Question:
         if code and not all(run in self.text for run in digits):
             return None
         return Ground("unread", sure=False)
+
+
+def _has_other_digits(value: str, text: str) -> bool:
+    """Whether a text says a value with other digits in it.
+
+    >>> _has_other_digits("A7B8C", "cancel A7B9C"), _has_other_digits("A7B8C", "cancel A7")
+    (True, False)
+    """
+    spellings = r"\d".join(map(re.escape, re.split(r"\d", value)))
+    return spellings != re.escape(value) and bool(re.search(rf"(?<!\w){spellings}(?!\w)", text, re.I))
 
 
 def _join(texts: Sequence[str], between: str) -> tuple[str, list[int]]:

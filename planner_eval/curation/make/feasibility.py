@@ -90,7 +90,7 @@ def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:
             "--want join=type joins outputs and parameters by their types alone"
         )
     if wishes.reuse.low and not graph.joined:
-        raise InputError(f"reuse {wishes.reuse}: no output of {name} fits a parameter, so none can be reused")
+        raise InputError(f"reuse {wishes.reuse}: no output of {name} fits a parameter of another tool")
     _refuse_impossible_scope(wishes, graph)
     if wishes.pattern is not None:
         _refuse_impossible_pattern(wishes, graph)

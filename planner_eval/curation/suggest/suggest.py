@@ -392,7 +392,7 @@ def suggest(  # noqa: PLR0913 - the options of a public function
     expect_or_none(instance_of(Judge, "anything with ask(), as open_judge() gives it"), judge=judge)
     tools = index_tools(catalog)
     ask = make_asker(judge, tools, query or "") if judge is not None else None
-    read = parse(plan, dialect=dialect, repair=repair)
+    read = parse(plan, dialect=dialect, repair=repair, tools=tools.catalog)
     return search_suggestions(read, tools, query or "", most=most, least=least, ask=ask)
 
 

@@ -50,7 +50,7 @@ _TRUE_WORDS = word_set("true_words")
 _FALSE_WORDS = word_set("false_words")
 NUMBER_WORDS: dict[str, int] = TABLES["numbers"]
 SCALES: dict[str, int] = TABLES["scales"]
-_DIGITS = r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+)(?:\.\d+)?"
+_DIGITS = r"[-+\u2212]?(?:[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d{0,2}(?:[ \u00a0\u202f]\d{3})+|\d+)(?:\.\d+)?"
 _BARE_NUMBER = re.compile(_DIGITS)
 _DECIMAL_NUMBER = re.compile(r"[-+\u2212]?(?:\d*\.\d+|\d+\.)(?:[eE][-+]?\d{1,3})?|[-+]?\d+[eE][-+]?\d{1,3}")
 _NUMBERS_IN_TEXT = re.compile(r"(?<!\w)-?[.,]?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*")
@@ -433,6 +433,7 @@ def _interpret_numeric_text(bare: str, about: str) -> Iterator[Interpretation]:
             return
         else:
             sure, reason = 0.95 if unit is None else 0.75, f"the text {reason}"
+            reason += " with a comma between thousands" if "," in digits else ""
             reason += f" of {unit}, the unit in which it is given" if unit else ""
             if "." in digits:
                 yield Interpretation(float(number), reason, sure)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.resources import read
-from planner_eval.base.text import JsonObject
+from planner_eval.base.text import JsonObject, lazy_pattern
 from planner_eval.reading.dialects.conversations.spans import PARENT_KEYS
 from planner_eval.reading.dialects.repairs import parse_json
 from planner_eval.reading.files.fields import (
@@ -380,18 +380,24 @@ def _parse_arguments(text: str) -> JsonObject:
 
 
 def parse_literal(text: str) -> Any:
-    """The data that a text is, as JSON or as Python writes it; ABSENT where it is none."""
+    """The data that a text is, as JSON or as Python writes it; ABSENT where it is none.
+
+    Texts in quotes next to one another are none: NumPy prints lists so, and "it''s" is no "its".
+    """
     from planner_eval.reading.dialects.programs.syntax import NotDataError, read_literal
 
     data = parse_json(text)
     if data is not None:
         return data
+    if len(text) > _MAX_LITERAL_LENGTH or any(match["next"] for match in _QUOTED.finditer(text)):
+        return ABSENT
     try:
-        return read_literal(text) if len(text) <= _MAX_LITERAL_LENGTH else ABSENT
+        return read_literal(text)
     except NotDataError:
         return ABSENT
 
 
+_QUOTED = lazy_pattern(r"""(?s)(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")(?P<next>[ \t]*+['"])?+""")
 _MAX_LITERAL_LENGTH = 256_000
 """Characters of a text that Python's own parser may read."""
 

@@ -41,9 +41,8 @@ from planner_eval.reading.dialects.conversations.spans import (
     spans_in,
     trace_id_of,
 )
-from planner_eval.reading.dialects.conversations.streams import drop_metadata
 from planner_eval.reading.dialects.conversations.vendors import ASSISTANT_ROLES
-from planner_eval.reading.dialects.conversations.wrappers import find_marker_key
+from planner_eval.reading.dialects.conversations.wrappers import drop_metadata, find_marker_key
 from planner_eval.reading.dialects.finding.whole_texts import has_too_many_calls, has_too_many_json_calls
 from planner_eval.reading.files.broken_json import elements, line_objects, sequence
 from planner_eval.reading.files.fields import (
@@ -298,7 +297,7 @@ def _is_one_plan(data: Any) -> bool:
     """Whether a file is one plan: objects keyed by tools, texts that are calls, LangGraph's pairs."""
     if not isinstance(data, list) or not data:
         return False
-    if all(drop_metadata(item) is not item for item in data):
+    if drop_metadata(data) is not data or all(drop_metadata(item) is not item for item in data):
         return True
     if all(isinstance(item, str) for item in data):
         return all(map(_CALL_TEXT.fullmatch, data))

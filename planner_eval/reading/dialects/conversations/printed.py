@@ -8,7 +8,7 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.text import lazy_pattern
-from planner_eval.plan.model import Diagnostic, RawPlan
+from planner_eval.plan.model import UNREAD_CALL, Diagnostic, RawPlan
 from planner_eval.reading.dialects.conversations.answers import failure_state
 from planner_eval.reading.dialects.detect import may_be_other_notation, may_hold_call
 from planner_eval.reading.dialects.finding.edited_text import extent
@@ -17,15 +17,18 @@ from planner_eval.reading.dialects.programs.syntax import parse_syntax
 
 _CLASSES = (
     r"(?:Parsed)?ChatCompletion\w*+|(?:AI|Human|System|Tool|Function)Message(?:Chunk)?+"
-    r"|(?:ToolUse|Text|Thinking)Block|AgentAction\w*+|Response(?:Output|Function|Reasoning)\w*+"
-    r"|GenerateContentResponse|FunctionExecutionResult"
+    r"|(?:ToolUse|Text|Thinking)Block|Agent(?:Action|ChatResponse|Finish)\w*+"
+    r"|Response(?:Output|Function|Reasoning)\w*+|AgentRunResult|CrewOutput"
+    r"|GenerateContentResponse|FunctionExecutionResult|CallToolResult"
 )
 """Classes of clients that are known by their names alone."""
 _CLASS = lazy_pattern(_CLASSES)
+_TOOL_RESULTS = ("ExecutionResult", "ToolResult")
+"""How classes of what tools gave end, in AutoGen and MCP: no answers."""
 _OPENED_OBJECT = lazy_pattern(rf"\s*+\[?({_CLASSES})\(")
 _MESSAGE_FIELDS = frozenset({
     "tool_calls", "function_call", "additional_kwargs", "tool_call_id", "tool_kwargs", "finish_reason",
-    "parallel_tool_calls",
+    "parallel_tool_calls", "next_tool_name", "final_output",
 })  # fmt: skip
 """Fields that answers have, and tools' arguments have not: one tells an object of any client."""
 _BEGINNING = lazy_pattern(
@@ -34,6 +37,7 @@ _BEGINNING = lazy_pattern(
 )
 """How objects begin whose classes tools may be named after, with the first item or key of their first field:
 calls before one, or beside one that is assigned, say that it is a call."""
+_JSON_CALL = lazy_pattern(r'"(?:arguments|args|parameters|tool_input)"\s*+:')
 _PIECE_START = lazy_pattern(r"[\[{(]|(?<![\w.])[^\W\d][\w.]*+\(")
 _SEARCHED_LENGTHS = 20
 """How many times the length of a text is looked at, for pieces in pieces that are no Python."""
@@ -61,14 +65,16 @@ def read_printed(text: str, tools: Container[str] = ()) -> Any:
         return _refuse_traceback(text)
     objects, remainder = _split(text, tools)
     opened = None if objects else _OPENED_OBJECT.match(text)
-    if not (objects or opened) or may_be_other_notation(remainder):
+    is_tool = opened is not None and opened[1] in tools
+    if not (objects or opened) or is_tool or may_be_other_notation(remainder):
         return None
     name = opened[1] if opened else _class_name(objects[0])
-    has_calls = CALL_LIKE.search(remainder) is not None
+    has_calls = (CALL_LIKE.search(remainder) or _JSON_CALL.search(remainder)) is not None
     if not opened and _are_calls(objects, text, tools, beside_calls=has_calls):
         return None
     try:
-        items = [item for node in objects for item in _items_of(_data_of(node))]
+        answers = [node for node in objects if not _class_name(node).endswith(_TOOL_RESULTS)]
+        items = [item for node in answers for item in _items_of(_data_of(node))]
     except (ValueError, RecursionError):
         items = []
     if not items or has_calls:
@@ -86,7 +92,7 @@ def note_printed(raw: RawPlan, tools: Container[str]) -> RawPlan:
     notes = [
         Diagnostic(
             "find.text",
-            f"this may be an object of a client, of which calls were not read: {call.name!r}",
+            f"this may be an object of a client, which holds what {UNREAD_CALL}: {call.name!r}",
             "warning",
             number,
         )
@@ -114,7 +120,7 @@ def _split(text: str, tools: Container[str]) -> tuple[list[ast.expr], str]:
         outside.append(text[position : match.start()])
         if not any(_is_printed(node, tools) for node in _contents(statement.value)):
             outside.append(text[match.start() : end])
-        elif not _class_name(statement.value).endswith("ExecutionResult"):  # what AutoGen's tools gave
+        else:
             objects.append(statement.value)
         position = end
     return objects, "".join([*outside, text[position:]])

@@ -75,13 +75,3 @@ def is_streamed(item: Any) -> bool:
     return isinstance(choices, list) and any(
         isinstance(choice, dict) and "delta" in choice for choice in choices
     )
-
-
-def drop_metadata(item: Any) -> Any:
-    """The message of a pair that LangGraph streams, which has the graph's node beside it; else the item.
-
-    >>> drop_metadata([{"content": "I"}, {"langgraph_node": "agent"}]), drop_metadata([1, 2])
-    ({'content': 'I'}, [1, 2])
-    """
-    is_pair = isinstance(item, list) and len(item) == 2 and isinstance(item[1], dict)
-    return item[0] if is_pair and "langgraph_node" in item[1] else item

@@ -40,9 +40,12 @@ from planner_eval.reading.dialects.conversations.messages import (
     texts_of,
 )
 from planner_eval.reading.dialects.conversations.spans import decode_json, messages_of, refuse_several_runs
-from planner_eval.reading.dialects.conversations.streams import drop_metadata
 from planner_eval.reading.dialects.conversations.vendors import take_event, wrong_shape_error
-from planner_eval.reading.dialects.conversations.wrappers import find_take_function, may_be_conversation
+from planner_eval.reading.dialects.conversations.wrappers import (
+    drop_metadata,
+    find_take_function,
+    may_be_conversation,
+)
 from planner_eval.reading.dialects.detect import detect_data, may_hold_call
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import remove_call_spans
@@ -127,6 +130,7 @@ def read_conversation(data: Any) -> Conversation | None:
     """
     if not may_be_conversation(data):
         return None
+    data = drop_metadata(data)
     items = join_answer_pieces([*map(drop_metadata, data)]) if isinstance(data, list) else [data]
     if not any(find_take_function(item) is not None or _item_state(item) is not None for item in items):
         messages = messages_of(items)

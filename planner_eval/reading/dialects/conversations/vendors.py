@@ -131,9 +131,16 @@ def take_trajectory(walk: TurnCollector, item: JsonObject) -> None:
         name, observation = item[f"tool_name_{number}"], item.get(f"observation_{number}")
         call = {"id": str(number), "name": name, "arguments": item.get(f"tool_args_{number}")}
         walk.said({"tool_calls": [] if name == "finish" else [call]}, None)
+        if f"observation_{number}" not in item:
+            continue
         failed = str(observation).startswith("Execution error in ")
         answer = {"role": "tool", "tool_call_id": str(number), "content": observation, "is_error": failed}
         walk.heard(answer, "tool")
+
+
+def take_next_tool(walk: TurnCollector, item: JsonObject) -> None:
+    """DSPy's next step of ReAct, without what its tool gave."""
+    take_trajectory(walk, {"tool_name_0": item["next_tool_name"], "tool_args_0": item.get("next_tool_args")})
 
 
 def take_inside(key: str) -> TakeFunction:

@@ -25,7 +25,6 @@ from planner_eval.reading.dialects.conversations.messages import (
 from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS
 from planner_eval.reading.dialects.conversations.streams import (
     BEDROCK_EVENTS,
-    drop_metadata,
     is_event,
 )
 from planner_eval.reading.dialects.conversations.vendors import (
@@ -43,6 +42,7 @@ from planner_eval.reading.dialects.conversations.vendors import (
     take_inside,
     take_item,
     take_message,
+    take_next_tool,
     take_output_messages,
     take_outputs,
     take_pydantic,
@@ -66,6 +66,27 @@ def _is_update(item: JsonObject) -> bool:
         isinstance(message, dict) and find_marker_key(message) in ("type", "data", "kwargs")
         for message in messages
     )
+
+
+def drop_metadata(item: Any) -> Any:
+    """What LangGraph streams, without mode, name space and metadata beside it; any other item as it is.
+
+    >>> drop_metadata([{"content": "I"}, {"langgraph_node": "agent"}]), drop_metadata([1, 2])
+    ({'content': 'I'}, [1, 2])
+    >>> drop_metadata([["agent:1"], "updates", {"agent": {"messages": []}}])
+    {'agent': {'messages': []}}
+    """
+    if not isinstance(item, list) or not item:
+        return item
+    *names, content = item
+    if isinstance(content, dict) and "langgraph_node" in content and len(names) == 1:
+        return names[0]
+    labels = itertools.chain.from_iterable(name if isinstance(name, list) else [name] for name in names)
+    if not names or not all(isinstance(label, str) for label in labels):
+        return item
+    streamed = drop_metadata(content)
+    is_streamed = streamed is not content or (isinstance(content, dict) and _is_update(content))
+    return streamed if is_streamed else item
 
 
 def _is_pydantic_message(item: JsonObject) -> bool:
@@ -164,7 +185,7 @@ _CHAT_MESSAGE_MARKERS = frozenset({"role", "from", "data", "kwargs", "type"})
 
 
 def _is_response(item: JsonObject) -> bool:
-    output = item["output"]
+    output = drop_metadata(item["output"])
     if not isinstance(output, list) or is_call(item):
         return False
     return item.get("object") == "response" or any(
@@ -280,6 +301,7 @@ KINDS = tuple(
             ),
             ("parts", "Pydantic AI: a message of typed parts", _is_pydantic_message, take_pydantic),
             ("tool_name_0", "DSPy: the trajectory of ReAct", str, take_trajectory),
+            ("next_tool_name", "DSPy: a step of ReAct", str, take_next_tool),
             ("choices", "OpenAI ChatCompletion, and compatible APIs", list, take_choices),
             ("candidates", "Gemini, in both spellings of its keys", list, take_candidates),
             (
@@ -369,7 +391,7 @@ def may_be_conversation(data: Any) -> bool:
     >>> may_be_conversation([{"name": "f", "arguments": {}}]), may_be_conversation({"role": "user"})
     (False, True)
     """
-    signed = False
+    signed, data = False, drop_metadata(data)
     for item in map(drop_metadata, data) if isinstance(data, list) else (data,):
         if not isinstance(item, dict):
             return False

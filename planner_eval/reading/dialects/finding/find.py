@@ -172,7 +172,7 @@ _BARE_BRACKETS = lazy_pattern(r"\s*+(?!\[\s*+\]|\{\s*+\})[\[\]{}][\s\[\]{},:]*+"
 
 
 def _find_quoted(source: str, search: Search) -> RecognisedPlan:
-    """The plan in a text as it stands; where that has none, in what it is as texts of Python's."""
+    """The plan in a text as it stands; where that may lack calls, in what it is as texts of Python's."""
     try:
         plan = _find_plan(source, search)
     except LimitError:
@@ -182,7 +182,10 @@ def _find_quoted(source: str, search: Search) -> RecognisedPlan:
         if quoted is None:
             raise
         return quoted
-    return plan if plan.raw.calls else _read_quoted(source, search.reader) or plan
+    if plan.raw.calls and not any(map(may_tell_unread_call, plan.raw.notes)):
+        return plan
+    quoted = _read_quoted(source, search.reader)
+    return quoted if quoted is not None and len(quoted.raw.calls) > len(plan.raw.calls) else plan
 
 
 def _read_quoted(source: str, reader: BlockReader) -> RecognisedPlan | None:

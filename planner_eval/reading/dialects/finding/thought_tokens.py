@@ -26,13 +26,20 @@ THOUGHT_END_TOKENS = tuple(end.lower() for _, end in THOUGHT_TOKENS)
 _TAG_END = lazy_pattern(r"(?<=\w)>\Z")
 
 
+def _no_mention(start: str) -> str:
+    """What tells a token from its name in a sentence: "I use <think> tags"."""
+    return rf"(?!(?<=`{re.escape(start)})`(?!`)|\ tags?\b)"
+
+
 def compile_enclosed(tokens: Iterable[tuple[str, str]], more: str = "(?!)") -> re.Pattern[str]:
     """A pattern of what stands between two tokens, or is `more`; what is never closed goes on to the end."""
     pieces = [more]
     for start, end in tokens:
         opening = _TAG_END.sub(r"(?:\\s[^<>\\n]*+)?+>", re.escape(start))  # a tag may have attributes
         first, closing = rf"\{end[0]}", re.escape(end)
-        pieces.append(rf"{opening}(?:[^{first}]++|(?!{closing}){first})*+(?:{closing}|\Z)")
+        pieces.append(
+            rf"{opening}{_no_mention(start)}(?:[^{first}]++|(?!{closing}){first})*+(?:{closing}|\Z)"
+        )
     return lazy_pattern("|".join(pieces), re.I)
 
 
@@ -40,7 +47,7 @@ _THOUGHT = compile_enclosed(
     THOUGHT_TOKENS, rf"{re.escape(_HARMONY_THOUGHT)}(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+"
 )
 _START_OR_END = lazy_pattern(
-    rf"<(?:{THOUGHT_NAMES})\s|{'|'.join(map(re.escape, THOUGHT_ENDS))}"
+    rf"<(?:{THOUGHT_NAMES})\s|{'|'.join(re.escape(start) + _no_mention(start) for start in THOUGHT_ENDS)}"
     + "".join(
         rf"|{re.escape(end)}(?!\\*+[\"']|</(?!s>)|(?<=`{re.escape(end)})`(?!`))" for end in THOUGHT_END_TOKENS
     ),

@@ -105,8 +105,8 @@ _NAMED_ARGUMENT = re.compile(r"\(\s*+[^\W\d]\w*+=")
 _CLASS_CALL = re.compile(r"[A-Z]\w*+ ?+\(")
 _PRINTED_SIGNS = (
     "tool_calls=", "function_call=", "_kwargs=", "call_id=", "trajectory=", "_reason=", "arguments=", "args=",
-    "input=", "role=", "parts=", "Message(", "MessageChunk(", "Block(", "ChatCompletion", "AgentAction",
-    "GenerateContentResponse(",
+    "input=", "role=", "parts=", "Message(", "MessageChunk(", "Block(", "ChatCompletion", "Agent",
+    "GenerateContentResponse(", "final_output=", "ToolResult(", "CrewOutput(", "next_tool_name=",
 )  # fmt: skip
 """Of which one stands in each text of a printed object."""
 
