@@ -350,13 +350,14 @@ def left_out_figures(report: Report, view: FigureView) -> list[str]:
 def _breakdowns(report: Report, selected: Sequence[Estimate], style: Style) -> list[str]:
     """A table a key of the breakdown, of the first figures."""
     names = [figure.name for figure in selected][:8]
+    left_out = [f"the first {len(names)} of {len(selected)} metrics"] if len(selected) > len(names) else []
     tables = []
     for key, groups in report.breakdown.items():
         if key == "scope":
             groups = {plain_scope(value): estimates for value, estimates in groups.items()}
         without = report.totals.without(key)
         remark = [f"{without} of {report.judged} gold plans have no {key}"] if without else []
-        tables.append(style.join([style.table(_breakdown_rows(key, groups, names)), *remark]))
+        tables.append(style.join([style.table(_breakdown_rows(key, groups, names)), *remark, *left_out]))
     return tables
 
 
