@@ -306,6 +306,8 @@ def test_many_pairs_are_few_elements(browser: Any, tmp_path: Path) -> None:
     empty = written(tmp_path / "same.html", ["f(#x='1')"], ["f(#x='1')"], shown=PageSettings(failures=True))
     with opened(browser, empty, "#view=pairs") as page:
         assert (found(page), pairs(page)) == ("0 pairs", 0)
+        texts = page.evaluate("[figureText(1), figureText(2 / 3), figureText(0.99997), percent(1 / 30000)]")
+        assert texts == ["1.000", "0.667", "0.99997", "0.003 %"]
         assert "There are no pairs" in page.locator("#pair").inner_text()
 
 

@@ -61,10 +61,17 @@ const count = n => n.toLocaleString("en-US");
 const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many || `${one}s`}`;
 const stateWords = state => state.replaceAll("_", " ");
 
+/** A number with so many digits behind the point; more where these would say 0 or all of what is not. */
+function rounded(value, digits, all) {
+  const whole = number => Number.isInteger(number / all);
+  while (digits < 12 && whole(Number(value.toFixed(digits))) && !whole(value)) digits += 1;
+  return value.toFixed(digits);
+}
+
 /** A figure with three digits behind the point; what is no number is a dash. */
 function figureText(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  return Number.isInteger(value) && Math.abs(value) > 1 ? count(value) : value.toFixed(3);
+  return Number.isInteger(value) && Math.abs(value) > 1 ? count(value) : rounded(value, 3, 1);
 }
 
 /** At most so many characters, whole ones. */

@@ -34,7 +34,7 @@ const axisHead = (...ends) =>
       ends.map(text => el("span", { text })),
     ),
   );
-const intervalWords = one => (typeof one.low === "number" ? `${figureText(one.low)} … ${figureText(one.high)}` : "");
+const intervalWords = one => (typeof one.low === "number" ? `${one.low.toFixed(3)} … ${one.high.toFixed(3)}` : "");
 
 const figureNames = () => [...new Set(head.runs.flatMap(run => (run.figures || []).map(one => one.name)))];
 
@@ -107,7 +107,7 @@ const stateLink = (name, n, sum, key) =>
     el("b", { text: count(n) }),
     el("span", { class: "muted", text: ` ${percent(n / sum)}` }),
   );
-const percent = part => `${(100 * part).toFixed(part > 0 && part < 0.0995 ? 1 : 0)} %`;
+const percent = part => `${rounded(100 * part, part > 0 && part < 0.0995 ? 1 : 0, 100)} %`;
 
 /** Whether a click would show the pairs that a bar counts: a tool in a plan is not a tool that went wrong. */
 const showsExactly = ({ change, pairs }) =>
@@ -175,7 +175,7 @@ function causesView(run, number) {
   ]);
   const said = el("p", {
     class: "muted caption",
-    text: known ? "pairs that have it as a cause · what it costs of exact" : `${UNIT}s that have it`,
+    text: known ? "pairs that have it as a cause · what it costs of exact" : `listed ${UNIT}s that have it`,
   });
   return [
     known && run.fixes.length
@@ -304,7 +304,7 @@ const besideCards = (run, at) =>
 
 /** States above everything; figures and fields beside what went wrong. */
 function makeOverview() {
-  const causes = head.runs.some(run => run.causes) ? "Root causes, and what fixing them would gain" : "Root causes";
+  const causes = head.runs.some(run => run.causes) ? "Root causes, and what fixing them would gain" : "Differences, tools, arguments";
   const right = [
     ...head.runs.flatMap(tableCards),
     ...head.runs.flatMap(besideCards),

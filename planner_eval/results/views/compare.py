@@ -176,12 +176,15 @@ def _cost_lines(comparison: Comparison, names: Sequence[str]) -> list[str]:
     return [f"{name}: {line}" for name, sums in sides for line in cost_lines(sums)]
 
 
+_BREAKDOWN_METRICS = 3
+
+
 def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> Rows:
     """The first figures of each value of a key."""
     rows = []
     for value in comparison.common.breakdown[key]:
         groups = [contrast.breakdown[key].get(value, ()) for contrast in comparison.contrasts]
-        for lines in zip(*(group[:3] for group in groups), strict=True):
+        for lines in zip(*(group[:_BREAKDOWN_METRICS] for group in groups), strict=True):
             counts = [lines[0].first.n, *(line.second.n for line in lines)]
             row: JsonObject = {
                 f"{key} (key)" if key in names or key in HEADS else key: value,
@@ -338,14 +341,14 @@ def _opening_lines(comparison: Comparison, without: WithoutDoubts | None) -> lis
 
 def _method_lines(comparison: Comparison) -> list[str]:
     """How the figures and the probabilities were made."""
+    lines, breakdown = comparison.common.lines, comparison.common.breakdown
     family = comparison.common.family
     if not family:
         return [comparison.common.signature]
     correction = f"with Holm's correction for {family} tests" if family > 1 else "one test, so no correction"
-    groups = (
-        "; in a breakdown, with Holm's correction for all its scores" if comparison.common.breakdown else ""
-    )
-    lower = "; ↓ lower is better" if any(line.lower for line in comparison.common.lines) else ""
+    limit = f", of which it shows {_BREAKDOWN_METRICS} metrics'" if len(lines) > _BREAKDOWN_METRICS else ""
+    groups = f"; in a breakdown, with Holm's correction for all its scores{limit}" if breakdown else ""
+    lower = "; ↓ lower is better" if any(line.lower for line in lines) else ""
     correction = f"p: {correction}{groups}; * significant at 0.05{lower}"
     return [correction, comparison.common.signature]
 

@@ -346,6 +346,7 @@ def left_out_figures(report: Report, view: FigureView) -> list[str]:
 def _breakdowns(report: Report, selected: Sequence[Estimate], style: Style) -> list[str]:
     """A table a key of the breakdown, of the first figures."""
     names = [figure.name for figure in selected][:8]
+    left_out = [f"the first {len(names)} of {len(selected)} metrics"] if len(selected) > len(names) else []
     tables = []
     for key, groups in report.breakdown.items():
         if key == "scope":
@@ -358,7 +359,7 @@ def _breakdowns(report: Report, selected: Sequence[Estimate], style: Style) -> l
             | {figure.name: round_value(figure.value) for figure in estimates if figure.name in names}
             for value, estimates in groups.items()
         ]
-        tables.append(style.join([style.table(rows), *remark]))
+        tables.append(style.join([style.table(rows), *remark, *left_out]))
     return tables
 
 
