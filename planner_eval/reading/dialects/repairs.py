@@ -216,12 +216,12 @@ def decode_once(view: TextView) -> RepairedText | None:
     return unescape(view)
 
 
-_TEXT_ESCAPE = lazy_pattern(r"\\[nu\"]")
+TEXT_ESCAPE = lazy_pattern(r"\\[nu\"]")
 
 
 def unescape(view: TextView) -> RepairedText | None:
     """A text with line ends, quotes or codes escaped, as it is without escapes; None of any other."""
-    return _apply(view, unescaping_edits(view.text), ()) if _TEXT_ESCAPE.search(view.text) else None
+    return _apply(view, unescaping_edits(view.text), ()) if TEXT_ESCAPE.search(view.text) else None
 
 
 def _repair_markdown(text: str) -> list[TextEdit]:

@@ -72,7 +72,7 @@ from planner_eval.reading.dialects.finding.unread_calls import (
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.program import Variables, connect_calls, shift_names
 from planner_eval.reading.dialects.programs.syntax import MAX_PARSED_CHARS, is_long_program, parse_syntax
-from planner_eval.reading.dialects.repairs import RepairedText, decode_once, repairs, unescape
+from planner_eval.reading.dialects.repairs import TEXT_ESCAPE, RepairedText, decode_once, repairs, unescape
 
 
 def find_plan(
@@ -130,10 +130,13 @@ def _read_escaped(source: str, found: RecognisedPlan, reader: BlockReader) -> Re
     is_read = found.raw.calls and not any("\\" in call.name for call in found.raw.calls)
     is_told = not reader.repair and any(map(may_tell_unread_call, found.raw.notes))
     unescaped = None if is_read or is_told else unescape(TextView(source))
-    if unescaped is None or not may_hold_call(unescaped.view.text):
+    if unescaped is None or not may_hold_call(text := unescaped.view.text):
         return found
     with suppress(ParseError):
-        read = find_plan(unescaped.view.text, reader.limits, repair=reader.repair)
+        if reader.repair or TEXT_ESCAPE.search(text) is not None:
+            read = find_plan(text, reader.limits, repair=reader.repair)
+        else:  # what it says without calls is not asked
+            read = _find_quoted(text, _new_search(text, reader.limits, repair=False, only_calls=True))
         if read.raw.calls:
             raw = unescaped.view.place(read.raw)
             if reader.repair:
@@ -244,10 +247,12 @@ def _read_whole_json(view: TextView, reader: BlockReader) -> ReadCalls | None:
     return repaired if isinstance(repaired, ReadCalls) else None
 
 
-def _new_search(source: str, limits: Limits, *, repair: bool, located: bool = False) -> Search:
+def _new_search(
+    source: str, limits: Limits, *, repair: bool, located: bool = False, only_calls: bool = False
+) -> Search:
     """A search, which reads what an assistant says in a conversation by another one."""
     words: ProseReader = partial(find_plan, limits=limits, repair=repair, located=located)
-    return Search(BlockReader(source, limits, words, repair=repair, located=located))
+    return Search(BlockReader(source, limits, words, repair=repair, located=located), only_calls=only_calls)
 
 
 def cut_marked_thoughts(text: str) -> str:
@@ -283,27 +288,9 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
             message = "calls are joined by 'or': it is unclear which are meant"
             notes.append(Diagnostic("find.alternative", message, "warning", span=other.span()))
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
-    answer = next((item.raw.answer for item in read if item.raw.answer is not None), None)
     notes += reader.notes
     if not calls:
-        if reader.error is not None:
-            raise reader.error
-        _refuse_opening(search)
-        _refuse_unfinished_call(search, text, 0, (), called=False)
-        reason = reader.why or "the text calls no tool"
-        unread_span = (
-            None
-            if read
-            else find_unread_assignment(reader, 0, len(reader.source), [n.span for n in notes if n.span])
-        )
-        if unread_span is not None:
-            message = f"what {UNREAD_CALL} was not read: {shorten(reader.source[slice(*unread_span)], 60)!r}"
-            notes.append(Diagnostic("find.text", message, "warning", span=unread_span))
-        elif not read:
-            is_thought = not text.strip() and any(note.code == "find.thought" for note in notes)
-            answer_text = reader.source if is_thought else text
-            notes += note_unread_calls(answer_text, reader.defined)
-        return _build_empty_plan(read[0].dialect if read else "json", reason, answer, notes)
+        return _build_plan_without_calls(search, read, text, notes)
     ignored = [note for note in notes if note.code == "find.text"]
     repeated = [note.span[1] for note in notes if note.code == "find.restated" and note.span]
     _refuse_unfinished_call(search, text, max(*map(_last_call_end, read), *repeated, 0), ignored, called=True)
@@ -318,7 +305,35 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
         notes.append(Diagnostic("dialect.mixed", message, "info"))
     notes += note_ignored_text(reader, read, text, [note for note in notes if note.span])
     _refuse_long_programs(text, reader.source, read, notes)
-    return RecognisedPlan(names[0], RawPlan(tuple(calls), answer, tuple(notes), read[0].reason))
+    return RecognisedPlan(names[0], RawPlan(tuple(calls), _answer(read), tuple(notes), read[0].reason))
+
+
+def _build_plan_without_calls(
+    search: Search, read: list[ReadCalls], text: str, notes: list[Diagnostic]
+) -> RecognisedPlan:
+    """The plan of a text of which no call was read: an error, or the answer that it calls no tool."""
+    reader = search.reader
+    if search.only_calls:
+        return _build_empty_plan("json", "")
+    if reader.error is not None:
+        raise reader.error
+    _refuse_opening(search)
+    _refuse_unfinished_call(search, text, 0, (), called=False)
+    noted = [note.span for note in notes if note.span]
+    unread_span = None if read else find_unread_assignment(reader, 0, len(reader.source), noted)
+    if unread_span is not None:
+        message = f"what {UNREAD_CALL} was not read: {shorten(reader.source[slice(*unread_span)], 60)!r}"
+        notes.append(Diagnostic("find.text", message, "warning", span=unread_span))
+    elif not read:
+        is_thought = not text.strip() and any(note.code == "find.thought" for note in notes)
+        notes += note_unread_calls(reader.source if is_thought else text, reader.defined)
+    dialect = read[0].dialect if read else "json"
+    return _build_empty_plan(dialect, reader.why or "the text calls no tool", _answer(read), notes)
+
+
+def _answer(read: list[ReadCalls]) -> Arguments | None:
+    """The final answer that the first of the pieces states that states one."""
+    return next((item.raw.answer for item in read if item.raw.answer is not None), None)
 
 
 def _refuse_long_programs(

@@ -12,7 +12,7 @@ from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span, check_calls
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern, shorten
-from planner_eval.plan.model import UNREAD_CALL, Diagnostic, RawPlan
+from planner_eval.plan.model import UNREAD_CALL, Diagnostic, RawCall, RawPlan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.detect import (
     RowToken,
@@ -50,6 +50,7 @@ from planner_eval.reading.dialects.notations import appbench_prose
 from planner_eval.reading.dialects.notations.appbench_terms import is_start
 from planner_eval.reading.dialects.notations.framed import token_pattern
 from planner_eval.reading.dialects.notations.steps import repair_inputs
+from planner_eval.reading.dialects.programs.program import shift_names
 from planner_eval.reading.dialects.repairs import repair_appbench_quotes
 from planner_eval.reading.dialects.table import Wrapper
 
@@ -77,7 +78,9 @@ def read_before_own_code(block: Block, reader: BlockReader, *, after: bool) -> l
     own = _OWN_CODE_START.search(f"\n{text}")
     start = _start_of_own_code(text, own.start()) if own else 0
     is_own = after and (own is not None or _IMPORT.match(text.lstrip()) is not None)
-    is_python = (is_own or start > 0) and reader.as_python(block.view) is not None
+    # It is read without the blanks after it, and what is the same text is parsed once.
+    view = block.view if text[:1].isspace() else block.view.strip()
+    is_python = (is_own or start > 0) and reader.as_python(view) is not None
     if start and not is_python:
         calls_before, variables, bound = reader.taken, dict(reader.held), [*reader.bound]
         with suppress(ParseError):
@@ -126,10 +129,14 @@ _EMPTY_LIST_AT_END = lazy_pattern(r"\s*+\[\s*+\]\s*+\Z")
 
 
 class Search:
-    """The state of one search: its reader, what it remarks, which calls it has read."""
+    """The state of one search: its reader, what it remarks, which calls it has read.
 
-    def __init__(self, reader: BlockReader) -> None:
+    With `only_calls` it is not asked what a text says that holds none.
+    """
+
+    def __init__(self, reader: BlockReader, *, only_calls: bool = False) -> None:
         self.reader = reader
+        self.only_calls = only_calls
         self.repeats = Repeats(reader.next_number)
         self.notes = self.repeats.notes
         self.unclosed: int | None = None
@@ -307,7 +314,7 @@ def _repair_tokens(
     Raises:
         ParseError: the error that was met last, or that the text ends inside a call.
     """
-    repaired = search.reader.repaired_rows(text, rows)
+    repaired = _repair_sections(text, rows, search.reader)
     if repaired is not None:
         return [repaired]
     furthest = max(errors, key=lambda e: e.offset)
@@ -316,6 +323,40 @@ def _repair_tokens(
         raise CutError(cut[1], text=search.reader.source, start=cut[0], dialect=furthest.dialect)
     furthest.text = search.reader.source
     raise furthest
+
+
+def _repair_sections(text: str, rows: list[Wrapper], reader: BlockReader) -> ReadCalls | None:
+    """A text of a notation with tokens, mended; None without leave to repair, or in vain."""
+    if not reader.repair:
+        reader.parts = True
+        return None
+    for row in rows:
+        if row.shape != "sections":
+            continue
+        calls: list[RawCall] = []
+        notes: list[Diagnostic] = []
+        opening = token_pattern(row.open)
+        matches = list(opening.finditer(text))
+        views: list[TextView] = []
+        for i, match in enumerate(matches):
+            end = matches[i + 1].start() if i + 1 < len(matches) else len(text)
+            close = token_pattern(row.close).search(text, match.end(), end) if row.close else None
+            view = TextView(text).cut(match.end(), close.start() if close else end).strip()
+            if view.text[:1] in ("[", "{") or CALL_LIKE.match(view.text):
+                views.append(view)
+        try:  # the last one first: a text that is cut off ends in it
+            read = [reader.mended(view, strictly=True) for view in views[-1:] + views[:-1]]
+        except ParseError:
+            return None
+        for section in read[1:] + read[:1]:
+            if isinstance(section, ReadCalls):
+                calls += shift_names(section.raw.calls, len(calls)) if calls else section.raw.calls
+                notes += section.raw.notes
+        if calls:
+            return ReadCalls(
+                row.name, RawPlan(tuple(calls), None, tuple(notes)), "its tokens", (0, len(text))
+            )
+    return None
 
 
 def _is_end(text: str, search: Search) -> bool:
