@@ -17,7 +17,7 @@ from planner_eval.reading.dialects.finding.edited_text import extent
 from planner_eval.reading.dialects.finding.segments import CALL_LIKE, blank, blank_matches, blank_spans
 from planner_eval.reading.dialects.finding.speakers import (
     ASSISTANT_ROLES,
-    CHAT_TOKEN,
+    CHAT_TOKENS,
     HEADER_OF_KNOWN_ROLE,
     HEADER_SIGNS,
     MAX_VALUE_CHECKS,
@@ -64,7 +64,7 @@ def blank_observations(text: str) -> str:
 
 
 # ----------------------------------------------------------------------
-TOKEN = lazy_pattern(rf"{CHAT_TOKEN}|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<(?<![\w'\"]<)/?s>(?![\w'\"])")
+TOKEN = lazy_pattern(rf"{'|'.join(CHAT_TOKENS)}|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<(?<![\w'\"]<)/?s>(?![\w'\"])")
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
 

@@ -9,38 +9,44 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, cached_property
 from typing import TypeAlias
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, remembered
+from planner_eval.base.text import (
+    INVISIBLE,
+    find_signed,
+    group_by_sign,
+    lazy_pattern,
+    line_end,
+    remembered,
+)
 from planner_eval.plan.model import Path, RawCall, RawComputed, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.answers import RESULT_TOKENS
 from planner_eval.reading.dialects.finding.segments import FENCE_LABEL, fences
-from planner_eval.reading.dialects.finding.speakers import CHAT_TOKEN
+from planner_eval.reading.dialects.finding.speakers import CHAT_TOKENS
 from planner_eval.reading.dialects.finding.thought_tokens import THOUGHT_ENDS, THOUGHT_TOKENS
 from planner_eval.reading.dialects.programs.syntax import parse_syntax
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
 # Which tags and tokens of a text may stand inside values of its calls: a guess that reading has to prove.
-_THOUGHT_OR_CHAT_TOKEN = lazy_pattern(
-    "|".join(
+_THOUGHT_OR_CHAT_TOKENS = group_by_sign((
+    *(
         f"{re.escape(token[0])}(?i:{re.escape(token[1:])})"
         for pair in (*THOUGHT_TOKENS, *RESULT_TOKENS)
         for token in pair
-    )
-    + r"|<\|channel\|>analysis<\|message\|>|<\|start\|>(?!assistant)|<\|tool(?:_response)?+\|>"
-    + rf"|{CHAT_TOKEN}|</?s>|\x1b\[[\d;]*+m"
-)
-"""A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values. Each branch
-begins with a sign, so that a search runs over prose at the speed of a set."""
-_TAG_OR_FENCE_START = lazy_pattern(r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+|```++|~~~++")
+    ),
+    r"<\|channel\|>analysis<\|message\|>", r"<\|start\|>(?!assistant)", r"<\|tool(?:_response)?+\|>",
+    *CHAT_TOKENS, "</?s>", "\x1b\\[[\\d;]*+m",
+))  # fmt: skip
+"""A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""
+_TAG_OR_FENCE_STARTS = group_by_sign((r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+", "```++", "~~~++"))
 """What stands around calls: the begin of a tag, which is blanked, too, and a fence; references are none."""
 _TURN_HEADER = lazy_pattern(
     r"(?m:^)[ \t]*+(?:###[ \t]*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b"
@@ -77,10 +83,12 @@ class _UnquotedValueFrames(NamedTuple):
 
     Args:
         between: What opens a value between tags, with what may close it.
+        opening: What finds whether any of these opens one.
         quotes: Tokens that stand for quotes, each with the token before a call that has such.
     """
 
     between: dict[str, tuple[str, ...]]
+    opening: re.Pattern[str]
     quotes: tuple[tuple[str, str], ...]
 
 
@@ -94,7 +102,8 @@ def _frames(_own: tuple[Wrapper, ...]) -> _UnquotedValueFrames:
                 opening, closing = row.call[0].split()[-1], row.call[1].split()[0]
             between[opening] = (*between.get(opening, ()), closing)
     quotes = tuple([(row.quote, row.open[0]) for row in table().values() if row.quote and row.open])
-    return _UnquotedValueFrames(between, quotes)
+    opening = re.compile("|".join(map(re.escape, between)) or "(?!)")
+    return _UnquotedValueFrames(between, opening, quotes)
 
 
 def tags(text: str) -> list[list[Tag]]:
@@ -134,7 +143,7 @@ def _count_single_quotes(text: str) -> int:
 def _find_tags(text: str) -> list[Tag]:
     """All tags and tokens of a text, in order; of those that overlap the first."""
     asides = [
-        Tag((match.span(),), aside=True, framed=True) for match in _THOUGHT_OR_CHAT_TOKEN.finditer(text)
+        Tag((match.span(),), aside=True, framed=True) for match in find_signed(_THOUGHT_OR_CHAT_TOKENS, text)
     ]
     frames = list(find_opening_tokens(text))
     if frames or any(map(text.__contains__, _TRIPLE_QUOTES)):
@@ -142,7 +151,8 @@ def _find_tags(text: str) -> list[Tag]:
     candidates = asides + [Tag(_find_word_spans(text, match), aside=False, framed=True) for match in frames]
     if ("</" in text or "```" in text or "~~~" in text) and not _is_framed(text):
         candidates += [
-            Tag((match.span(),), aside=False, framed=False) for match in _TAG_OR_FENCE_START.finditer(text)
+            Tag((match.span(),), aside=False, framed=False)
+            for match in find_signed(_TAG_OR_FENCE_STARTS, text)
         ]
     if len(candidates) == len(asides):
         return candidates
@@ -156,7 +166,7 @@ def _find_tags(text: str) -> list[Tag]:
 def _is_framed(text: str) -> bool:
     """Whether values may stand between tags in a text, which are read from tag to tag."""
     frames = _frames(custom_rows())
-    return any(map(text.__contains__, frames.between)) or any(
+    return frames.opening.search(text) is not None or any(
         quote in text and token in text for quote, token in frames.quotes
     )
 
@@ -203,20 +213,26 @@ class _TagContext:
         self.text = text
         self.at = self.line = self.double = self.single = 0
         self.stop = self.last = -1
-        self.end = len(text.rstrip())
         self.marks = [quote for quote, token in frames.quotes if token in text]
         marks = [mark for mark in (*_TRIPLE_QUOTES, "`") if mark in text]
         self.counts = dict.fromkeys([*marks, *self.marks], 0)
         self.between = {
             opening: next((closing for closing in closings if closing in text), closings[0])
-            for opening, closings in frames.between.items()
+            for opening, closings in (frames.between.items() if frames.opening.search(text) else ())
             if opening in text
         }
-        self.plain = not self.between and any(map(text.__contains__, _UNQUOTED_VALUE_KEYS))
-        if "(#" in text:
+        self.commented = "#" in text
+        if self.commented and "(#" in text:
             self.between["='"] = "')"
         self.framed = dict.fromkeys(self.between, False)
-        self.commented = "#" in text
+
+    @cached_property
+    def plain_end(self) -> int:
+        """Where the text ends in which values without quotes may stand; 0 where none may."""
+        may_be_plain = self.between.keys() <= {"='"} and any(
+            map(self.text.__contains__, _UNQUOTED_VALUE_KEYS)
+        )
+        return len(self.text.rstrip()) if may_be_plain else 0
 
     def may_hold(self, tag: Tag) -> bool:
         """Whether a tag may stand inside a value."""
@@ -232,7 +248,7 @@ class _TagContext:
             return True
         if not tag.framed:
             return False
-        if self.plain and end < self.end and _UNQUOTED_VALUE_LINE.match(self.text, self.line, start):
+        if end < self.plain_end and _UNQUOTED_VALUE_LINE.match(self.text, self.line, start):
             return True
         return any(self.framed.values())
 
@@ -251,6 +267,8 @@ class _TagContext:
             self.line = position - len(passed) + line_start
             self.double = self.single = 0
             passed = passed[line_start:]
+        if '"' not in passed and "'" not in passed:  # as before most tags
+            return
         passed = _remove_escapes(passed)
         self.double += _count_double_quotes(passed)
         self.single += _count_single_quotes(passed)

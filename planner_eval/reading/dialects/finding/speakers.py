@@ -15,15 +15,16 @@ from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.finding.segments import blank_matches, blank_spans
 
-CHAT_TOKEN = (
-    r"<\|im_(?:user|assistant|system)\|>(?:\w++<\|im_middle\|>)?+|<\|(?:im_(?:start|end|sep|middle)|endoftext|startoftext|e[ot][mt]_id|eo[tm]"
+CHAT_TOKENS = (
+    r"<\|im_(?:user|assistant|system)\|>(?:\w++<\|im_middle\|>)?+",
+    r"<\|(?:im_(?:start|end|sep|middle)|endoftext|startoftext|e[ot][mt]_id|eo[tm]"
     r"|(?:begin|end)_of_text|(?:start|end)_header_id|header_(?:start|end)|(?:start|end)_of_role|end|user|assistant"
-    r"|system|observation|(?:START|END)_OF_TURN_TOKEN|(?:USER|CHATBOT|SYSTEM)_TOKEN)\|>"
-    r"|<\|turn>|<turn\|>|<(?:start|end)_of_turn>|<pad>|<[be]os>|<seed:[be]os>"
-    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\]|\[e~\[|\]~b\]"
-    r"|\[\|(?:system|user|assistant|tool|endofturn)\|\]"
-    r"|<\uff5c(?:(?:begin|end)\u2581of\u2581sentence|(?:hy_)?(?:User|Assistant|System))\uff5c>"
-)
+    r"|system|observation|(?:START|END)_OF_TURN_TOKEN|(?:USER|CHATBOT|SYSTEM)_TOKEN)\|>",
+    r"<\|turn>", r"<turn\|>", "<(?:start|end)_of_turn>", "<pad>", "<[be]os>", "<seed:[be]os>",
+    r"<\uff5c(?:(?:begin|end)\u2581of\u2581sentence|(?:hy_)?(?:User|Assistant|System))\uff5c>",
+    r"\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\]", r"\[e~\[",
+    r"\[\|(?:system|user|assistant|tool|endofturn)\|\]", r"\]~b\]",
+)  # fmt: skip
 """The tokens of chat templates, which begin and end turns."""
 _PADDING = (
     r"\s*+(?:(?:<\|(?:begin_of_text|end_of_text|endoftext|startoftext|im_end|e[ot][mt]_id|end|pad"

@@ -204,10 +204,14 @@ _SHORT_CALLS = (
         r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
         r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
     )),
-    (lazy_pattern("[Cc]alling|[Ii]nvoking|[Rr]unning|[Ee]xecuting|## next_tool"), lazy_pattern(
+    *((sign, lazy_pattern(
         rf"(?:(?P<field>\[\[ ## next_tool_name ## \]\]\s*+{_NOT_NO_TOOL})"
         r"|(?i:calling|invoking|running|executing)(?: (?:the )?(?:tool|function))?:?\s++[`'\"]?)"
         rf"{_NAMED}(?(field)|[`'\"]?\s++with(?: [\w ]{{1,20}})?:?\s*+`?\{{)"
+    )) for sign in (
+        lazy_pattern("## next_tool"),
+        # an ending of words is found far sooner than their first letters
+        lazy_pattern("ing(?:(?<=[Cc]alling|[Rr]unning)|(?<=[Ii]nvoking)|(?<=[Ee]xecuting))"),
     )),
     (lazy_pattern(":= |await "), lazy_pattern(
         rf"(?::=|await)[ \t]++{_NAMED}(?:<[\w\s,.]*+>)?\([\"'\d{{]"
