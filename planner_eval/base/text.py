@@ -386,6 +386,15 @@ def group_by_sign(regexes: Iterable[str], flags: int = 0) -> _SignedPatterns:
     return [(sign, lazy_pattern("|".join(group), flags)) for sign, group in groups.items()]
 
 
+def holds_signed(patterns: _SignedPatterns, text: str) -> bool:
+    """Whether the patterns of :func:`group_by_sign` find anything."""
+    for sign, pattern in patterns:  # asked of each text: a loop is half as dear as any()
+        match = pattern.search(text) if sign in text else None
+        if match is not None:
+            return True
+    return False
+
+
 def find_signed(patterns: _SignedPatterns, text: str) -> list[re.Match[str]]:
     """What the patterns of :func:`group_by_sign` find, in order."""
     matches = [

@@ -9,7 +9,7 @@ from itertools import dropwhile, islice
 from typing import Any
 
 from planner_eval.base.limits import Span
-from planner_eval.base.text import INVISIBLE, lazy_pattern
+from planner_eval.base.text import INVISIBLE, group_by_sign, holds_signed, lazy_pattern
 from planner_eval.plan.model import LATER_TURN, UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.detect import may_hold_call
@@ -68,7 +68,7 @@ TOKEN = lazy_pattern(rf"{'|'.join(CHAT_TOKENS)}|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
 
-_TOKEN_SIGNS = ("<", "\x1b", "T]", "S]", "~", "|]")
+_TOKEN_SIGNS = group_by_sign(map(re.escape, ("<", "\x1b", "T]", "S]", "~", "|]")))
 """Of which one stands in each token."""
 
 _HEADING = (
@@ -91,6 +91,7 @@ _END_BEFORE_HEADING = lazy_pattern(
 
 _HEADING_STARTS = ("###", "Human", "User", "USER")
 """What stands wherever a heading does: a look for it is cheap."""
+_HEADING_SIGNS = group_by_sign(_HEADING_STARTS)
 
 
 def blank_non_answer_text(source: str) -> AnswerText:
@@ -107,14 +108,14 @@ def blank_non_answer_text(source: str) -> AnswerText:
     text = _blank_tool_results(text, notes)
     if ">>> " in text:
         text = _blank_sessions(text, notes)
-    headed = any(map(text.__contains__, _HEADING_STARTS))
+    headed = holds_signed(_HEADING_SIGNS, text)
     if headed and "|>" in text:
         text = _END_BEFORE_HEADING.sub(lambda m: " " * (len(m.group()) - 1) + "\n", text)
-    if any(map(text.__contains__, HEADER_SIGNS)):
+    if holds_signed(HEADER_SIGNS, text):
         text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
         text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
-    if any(map(text.__contains__, _TOKEN_SIGNS)):
+    if holds_signed(_TOKEN_SIGNS, text):
         text = blank_matches(TOKEN, text)
     return AnswerText(text, notes, unclosed)
 
@@ -171,10 +172,10 @@ _TOOL_RESULT = lazy_pattern(
 )
 """What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
 
-_RESULT_SIGNS = (
+_RESULT_SIGNS = group_by_sign((
     "bservation", "OBSERVATION", "Output", "Result", "<tool_", "<function_re", "```tool_", "```output",
     "```re", "~~~",
-)  # fmt: skip
+))  # fmt: skip
 """Of which one stands in each."""
 
 _CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|</execute>|<end_code>")
@@ -197,7 +198,7 @@ def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
 
     if any(start in text for start, _ in RESULT_TOKENS):
         text = _RESULT.sub(blank_turn, text)
-    if any(map(text.__contains__, _RESULT_SIGNS)):
+    if holds_signed(_RESULT_SIGNS, text):
         text = _blank_labelled_results(text, spans)
     notes += [
         Diagnostic("find.turn", "what a tool gave was ignored", "info", span=span) for span in spans[:1]

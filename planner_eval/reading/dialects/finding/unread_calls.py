@@ -13,7 +13,14 @@ from typing import Any
 
 from planner_eval.base.json_text import decode
 from planner_eval.base.limits import Span
-from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, shorten
+from planner_eval.base.text import (
+    INVISIBLE,
+    group_by_sign,
+    holds_signed,
+    lazy_pattern,
+    line_end,
+    shorten,
+)
 from planner_eval.plan.model import UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, NAME_KEYS, is_call
 from planner_eval.reading.dialects.detect import is_schema
@@ -442,7 +449,7 @@ _DENIAL = lazy_pattern(
     r"[^.!?]{0,120}?\b(?:had|were|was|could|would|existed|provided?|available|knew))\b",
     re.I,
 )
-_DENIAL_WORDS = ("not", "'t", "’t", "able", "hypothetical", "if ", "had ", "were ")
+_DENIAL_WORDS = group_by_sign(("not", "'t", "’t", "able", "hypothetical", "if ", "had ", "were "))
 """Of which one, in small letters, stands in each denial: a look for them is cheap."""
 _SENTENCE_OR_LINE = lazy_pattern(r"(?:[^.!?\n]++|[.!?](?!\s|\Z))++")
 _SENTENCE_END = lazy_pattern(r"[.!?](?=\s)|\n[ \t]*\n")
@@ -481,7 +488,7 @@ def is_denied(text: str, start: int, end: int) -> bool:
 
 
 def _may_deny(text: str) -> bool:
-    return any(map(text.lower().__contains__, _DENIAL_WORDS))
+    return holds_signed(_DENIAL_WORDS, text.lower())
 
 
 # ----------------------------------------------------------------------
