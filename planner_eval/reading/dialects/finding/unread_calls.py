@@ -195,6 +195,13 @@ _LOOSE_LINES = ((lazy_pattern(""), lazy_pattern(
 )),)  # fmt: skip
 """The same on lines of their own, which may stand in a fence."""
 
+
+def _by_signs(regex: str, *signs: str) -> Iterator[tuple[re.Pattern[str], re.Pattern[str]]]:
+    """A row of a pattern for each of the signs of which it needs one: several together are found late."""
+    pattern = lazy_pattern(regex)
+    return ((lazy_pattern(sign), pattern) for sign in signs)
+
+
 _SHORT_CALLS = (
     # [f x=1], x[city="Rome"] and <weather city="Rome"/> on lines of their own; the last is no tag of HTML's
     (lazy_pattern(r"\["), lazy_pattern(
@@ -207,22 +214,18 @@ _SHORT_CALLS = (
         r"(?m)^[ \t]*+<(?!(?:img|input|br|hr|meta|link|path|circle|rect|line|use|source|area|base)\b)"
         r"(?P<tool>[a-z]\w++)(?:\s++\w++=(?:\"[^\"\n]*+\"|'[^'\n]*+'))++\s*+/>[ \t]*+$"
     )),
-    (lazy_pattern("curl|GET|POST|PUT|PATCH|DELETE"), lazy_pattern(
+    *_by_signs(
         r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
-        r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
-    )),
-    *((sign, lazy_pattern(
+        r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))",
+        "curl", "GET|POST|PUT|PATCH|DELETE",
+    ),
+    *_by_signs(
         rf"(?:(?P<field>\[\[ ## next_tool_name ## \]\]\s*+{_NOT_NO_TOOL})"
         r"|(?i:calling|invoking|running|executing)(?: (?:the )?(?:tool|function))?:?\s++[`'\"]?)"
-        rf"{_NAMED}(?(field)|[`'\"]?\s++with(?: [\w ]{{1,20}})?:?\s*+`?\{{)"
-    )) for sign in (
-        lazy_pattern("## next_tool"),
-        # an ending of words is found far sooner than their first letters
-        lazy_pattern("ing(?:(?<=[Cc]alling|[Rr]unning)|(?<=[Ii]nvoking)|(?<=[Ee]xecuting))"),
-    )),
-    (lazy_pattern(":= |await "), lazy_pattern(
-        rf"(?::=|await)[ \t]++{_NAMED}(?:<[\w\s,.]*+>)?\([\"'\d{{]"
-    )),
+        rf"{_NAMED}(?(field)|[`'\"]?\s++with(?: [\w ]{{1,20}})?:?\s*+`?\{{)",
+        "## next_tool", "ing(?:(?<=[Cc]alling|[Rr]unning)|(?<=[Ii]nvoking)|(?<=[Ee]xecuting))",
+    ),
+    *_by_signs(rf"(?::=|await)[ \t]++{_NAMED}(?:<[\w\s,.]*+>)?\([\"'\d{{]", ":= ", "await "),
 )  # fmt: skip
 """The same with a name of any kind."""
 
