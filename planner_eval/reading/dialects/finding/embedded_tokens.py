@@ -142,38 +142,32 @@ def _count_single_quotes(text: str) -> int:
 
 def _find_tags(text: str) -> list[Tag]:
     """All tags and tokens of a text, in order; of those that overlap the first."""
-    asides = [
+    candidates = [
         Tag((match.span(),), aside=True, framed=True) for match in find_signed(_THOUGHT_OR_CHAT_TOKENS, text)
     ]
     frames = list(find_opening_tokens(text))
     if frames or any(map(text.__contains__, _TRIPLE_QUOTES)):
         frames += _TURN_HEADER.finditer(text)
-    candidates = asides + [Tag(_find_word_spans(text, match), aside=False, framed=True) for match in frames]
-    if ("</" in text or "```" in text or "~~~" in text) and not _is_framed(text):
+    for match in frames:
+        words = tuple([word.span() for word in _WORD.finditer(text, *match.span())])
+        candidates.append(Tag(words, aside=False, framed=True))
+    between, quotes = _frames(custom_rows())[1:]
+    if (
+        ("</" in text or "```" in text or "~~~" in text)
+        and between.search(text) is None  # what stands there is read from tag to tag
+        and not any(quote in text and token in text for quote, token in quotes)
+    ):
         candidates += [
             Tag((match.span(),), aside=False, framed=False)
             for match in find_signed(_TAG_OR_FENCE_STARTS, text)
         ]
-    if len(candidates) == len(asides):
+    if all(tag.aside for tag in candidates):
         return candidates
     selected: list[Tag] = []
     for tag in sorted(candidates, key=lambda tag: (tag.spans[0][0], not tag.framed, not tag.aside)):
         if not selected or tag.spans[0][0] >= selected[-1].spans[-1][1]:
             selected.append(tag)
     return selected
-
-
-def _is_framed(text: str) -> bool:
-    """Whether values may stand between tags in a text, which are read from tag to tag."""
-    frames = _frames(custom_rows())
-    return frames.opening.search(text) is not None or any(
-        quote in text and token in text for quote, token in frames.quotes
-    )
-
-
-def _find_word_spans(text: str, match: re.Match[str]) -> tuple[Span, ...]:
-    """Where the words of a token stand."""
-    return tuple([word.span() for word in _WORD.finditer(text, *match.span())])
 
 
 def _group_tags(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
@@ -465,12 +459,8 @@ def _tags_in_programs(signs: TagPlaceholders) -> set[Span]:
         program = text[label.end() if label else start : end]
         tree = parse_syntax(program.strip()) if _PLACEHOLDER.search(program) else None
         nodes = [*ast.walk(tree)] if isinstance(tree, ast.Module) else []
-        in_comments = start > 0 and not any(map(_holds_sign, nodes))
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
+        in_comments = start > 0 and not any(isinstance(t, str) and _PLACEHOLDER.search(t) for t in texts)
         if nodes and (in_comments or any(isinstance(node, ast.Call) for node in nodes)):
             seen |= {span for span in signs.spans.values() if start <= span[0] < end}
     return seen
-
-
-def _holds_sign(node: ast.AST) -> bool:
-    value = node.value if isinstance(node, ast.Constant) else None
-    return isinstance(value, str) and _PLACEHOLDER.search(value) is not None

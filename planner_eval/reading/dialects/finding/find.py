@@ -44,7 +44,7 @@ from planner_eval.reading.dialects.finding.cut_texts import (
 )
 from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.finding.embedded_tokens import EmbeddedTagReading, read_embedded_tags, tags
-from planner_eval.reading.dialects.finding.pieces import may_be_python_texts
+from planner_eval.reading.dialects.finding.pieces import PYTHON_TEXTS
 from planner_eval.reading.dialects.finding.searches import (
     Search,
     find_appbench_runs,
@@ -192,7 +192,7 @@ def _find_quoted(source: str, search: Search) -> RecognisedPlan:
 def _read_quoted(source: str, reader: BlockReader) -> RecognisedPlan | None:
     """The plan in texts of Python's; None where they hold none."""
     view = TextView(source).strip()
-    if not may_be_python_texts(view.text):
+    if PYTHON_TEXTS.match(view.text) is None:
         return None
     search = _new_search(source, reader.limits, repair=reader.repair, located=reader.located)
     with suppress(ParseError):

@@ -143,7 +143,7 @@ class PieceReader(ABC):
         return self._whole(self.data(values, view), view)
 
     def python_texts(self, view: TextView) -> ReadCalls | None:
-        """A view that :func:`may_be_python_texts`; None where it is none.
+        """A view that may be texts of Python's as a whole, one or a list; None where it is none.
 
         Raises:
             ParseError: something in them is not the call that it should be.
@@ -547,7 +547,8 @@ class PieceReader(ABC):
 # ---------------------------------------------------------------- helpers
 _TWO_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
 _KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist})
-_TEXTS = lazy_pattern(r"(?:\[\s*+)?['\"](?:.*['\"])\]?\s*+\Z", re.S)
+PYTHON_TEXTS = lazy_pattern(r"(?:\[\s*+)?['\"](?:.*['\"])\]?\s*+\Z", re.S)
+"""How a text begins and ends that may be texts in quotes, one or a list."""
 _QUOTED = (JSON_STRING, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))
 _CALL_FREE_TEXT = re.compile(
     r"[^(]*+|(?:[^\"'(#fFtT]++|(?:[Ff]alse|[Tt]rue)\b|\"(?:[^\"\\]++|\\.)*+(?:\"|\Z))*+", re.S
@@ -555,11 +556,6 @@ _CALL_FREE_TEXT = re.compile(
 """A text without a bracket of a call, but for those in quotes that hold no code, be it Python or not."""
 
 _SCRIPT_OBJECT_ARGUMENT = lazy_pattern(r"\(\s*\{\s*\w+\s*[:,}]")
-
-
-def may_be_python_texts(text: str) -> bool:
-    """Whether a text begins and ends as texts of Python's in quotes do, one or a list."""
-    return _TEXTS.match(text) is not None
 
 
 def _find_no_call_reason(value: Any) -> NoCalls | None:

@@ -230,6 +230,9 @@ def _row_token(row: Wrapper) -> str:
     return parameter if len(parameter) > 1 else row.call[0].split("$")[0].split("\n")[-1]
 
 
+_SPACE = lazy_pattern(r"\s*+")
+
+
 class _RowReading(NamedTuple):
     """What a row read, and where its tokens stand; None where that was not seen as it read."""
 
@@ -238,8 +241,19 @@ class _RowReading(NamedTuple):
     places: list[Span] | None
 
     def extents(self, text: str) -> list[Span]:
-        """Where the calls stand, in order; none where that is not known."""
-        return call_spans(self.row, text, self.read.raw) if self.places is None else self.places
+        """Where the calls stand with the row's tokens around them, in order; none where that is not known."""
+        if self.places is not None:
+            return self.places
+        spans = [call.span for call in self.read.raw.calls if call.span is not None]
+        if len(spans) < len(self.read.raw.calls):
+            return []
+        opening, close = token_pattern(self.row.open), token_pattern(self.row.close)
+        opened = {match.end(): match.start() for match in opening.finditer(text)} if self.row.open else {}
+        extents: list[Span] = []
+        for start, end in spans:
+            closed = close.match(text, _SPACE.match(text, end).end()) if self.row.close else None  # type: ignore[union-attr]
+            extents.append((opened.get(start, start), closed.end() if closed else end))
+        return extents
 
 
 def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> list[ReadCalls]:
@@ -557,33 +571,3 @@ def _is_rambling(block: Block, error: ParseError, reader: BlockReader) -> bool:
     with suppress(ParseError):
         return not mending.block(block)
     return True
-
-
-# ----------------------------------------------------------------------
-# Where the calls stand that a row's tokens frame, and what a text holds beside them.
-def call_spans(row: Wrapper, text: str, raw: RawPlan) -> list[Span]:
-    """Where the calls stand that a row read, with their tokens, in order; none where that is not known.
-
-    Args:
-        row: The row; one of sections says so itself as it reads.
-        text: The text.
-        raw: What was read in it.
-    """
-    if any(call.span is None for call in raw.calls):
-        return []
-    return list(_framed_spans(row, text, [call.span for call in raw.calls if call.span]))
-
-
-def _framed_spans(row: Wrapper, text: str, spans: list[Span]) -> Iterator[Span]:
-    """The places of calls with the row's tokens right around them."""
-    around = token_pattern(row.open), token_pattern(row.close)
-    opened = {match.end(): match.start() for match in around[0].finditer(text)} if row.open else {}
-    for start, end in spans:
-        closed = around[1].match(text, _skip_white_space(text, end)) if row.close else None
-        yield opened.get(start, start), closed.end() if closed else end
-
-
-def _skip_white_space(text: str, position: int) -> int:
-    while text[position : position + 1].isspace():
-        position += 1
-    return position

@@ -319,17 +319,11 @@ def is_labelled_prose(tree: ast.Module) -> bool:
     (True, False)
     """
     annotated = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
-    return bool(annotated) and (
-        _are_labels(annotated) or any(_is_labelled_assignment(node, tree) for node in annotated)
-    )
-
-
-def _are_labels(annotated: list[ast.AnnAssign]) -> bool:
     return any(
         node.value is None
         and any(isinstance(inner, (ast.Call, ast.Dict)) for inner in ast.walk(node.annotation))
         for node in annotated
-    )
+    ) or any(_is_labelled_assignment(node, tree) for node in annotated)
 
 
 def _is_labelled_assignment(node: ast.AnnAssign, tree: ast.Module) -> bool:
@@ -401,14 +395,6 @@ def _is_compound_name(value: Any) -> bool:
     return bool(re.fullmatch(r"[^\W\d]\w*+(?:\.\w++)*+" if parted else r"[a-z]+[A-Z]\w*", value))
 
 
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and bool(re.fullmatch(r"[^\W\d][\w.\-]*", value))
-
-
-def _are_arguments(value: Any) -> bool:
-    return isinstance(value, dict) and not is_call(value) and not is_keyed_call_list([value])
-
-
 def refuse_loose_json_calls(value: Any, text: str) -> None:
     """Refuse a list in which a tool's name and its arguments are items of their own.
 
@@ -420,7 +406,15 @@ def refuse_loose_json_calls(value: Any, text: str) -> None:
     for item in value:
         if isinstance(item, list):
             refuse_loose_json_calls(item, text)
-    named = {name for name, arguments in pairwise(value) if _is_name(name) and _are_arguments(arguments)}
+    named = {
+        name
+        for name, arguments in pairwise(value)
+        if isinstance(name, str)
+        and isinstance(arguments, dict)
+        and re.fullmatch(r"[^\W\d][\w.\-]*", name)
+        and not is_call(arguments)
+        and not is_keyed_call_list([arguments])
+    }
     names = [item for item in value if _is_compound_name(item) or (isinstance(item, str) and item in named)]
     has_arguments = any(
         isinstance(item, dict) or (isinstance(item, str) and re.match(r"\w+=", item)) for item in value
@@ -444,13 +438,11 @@ def refuse_loose_python_calls(tree: ast.Module, text: str) -> None:
         value = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(value, (ast.List, ast.Tuple)):
             refuse_loose_json_calls(_literal_data(value), text)
-        elif isinstance(value, ast.Dict) and _has_arguments(statement) and _makes_calls(tree):
+        elif isinstance(value, ast.Dict) and _has_arguments(statement):
+            if not any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+                continue
             reason = "found an object with a name and arguments among calls in Python, expected one notation"
             raise LooseCallError(reason, text=text, offset=PlacedTree(tree, text).span(value)[0])
-
-
-def _makes_calls(tree: ast.Module) -> bool:
-    return any(isinstance(node, ast.Call) for node in ast.walk(tree))
 
 
 def _literal_data(node: ast.expr) -> Any:
