@@ -170,12 +170,9 @@ def _candidate_rows(_own: tuple[Wrapper, ...], *, text: bool) -> tuple[Wrapper, 
     return tuple(
         row
         for row in rows_by_rank()
-        if (SHAPES[row.shape].form == "text") is text and _has_recognition_rule(row)
+        if (SHAPES[row.shape].form == "text") is text
+        and (row.sign or row.tool or SHAPES[row.shape].form in ("calls", "others"))
     )
-
-
-def _has_recognition_rule(row: Wrapper) -> bool:
-    return bool(row.sign or row.tool or SHAPES[row.shape].form in ("calls", "others"))
 
 
 @cache
@@ -278,19 +275,17 @@ def _token_table(_own: tuple[Wrapper, ...]) -> _TokenTable:
     )
     tokens = {(token, _line_start_lookahead(row)) for row, row_tokens in rows for token, _ in row_tokens}
     longest = sorted(tokens, key=lambda item: (-len(item[0]), item))
-    regexes = [(_longest_fixed_text(token), _opening_token_regex(token, line)) for token, line in longest]
+    regexes = [
+        (max(_TOKEN_GAP.split(token), key=len), _opening_token_regex(token, line)) for token, line in longest
+    ]
     tags = "|".join([regex for _, regex in regexes if regex.startswith("(?:<")])
     words = [(word, regex) for word, regex in regexes if not regex.startswith("(?:<")]
     return _TokenTable((("<", f"(?:{tags})"), *words), rows)
 
 
-def _longest_fixed_text(token: str) -> str:
-    """The longest part of a token that stands in each of its spellings."""
-    return max(_TOKEN_GAP.split(token), key=len)
-
-
 _TOKEN_GAP = re.compile(r"\s+|\$id|\$index|(?<=>)(?=<)")
-"""What a token's text may have otherwise, or more of, between its words; see :func:`table.literal`."""
+"""What a token's text may have otherwise, or more of, between its words, which stand in each of its
+spellings; see :func:`table.literal`."""
 
 
 def _line_start_lookahead(row: Wrapper) -> str | None:

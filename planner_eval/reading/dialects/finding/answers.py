@@ -97,7 +97,9 @@ _HEADING_SIGNS = group_by_sign(_HEADING_STARTS)
 def blank_non_answer_text(source: str) -> AnswerText:
     """What of a text is the answer itself."""
     source, notes, unclosed = blank_other_turns(source)
-    text = _blank_invisible(_remove_latex_box(source))
+    text = _remove_latex_box(source)
+    if not text.isascii() and any(map(text.__contains__, INVISIBLE)):  # nobody sees it at a line's start
+        text = blank_matches(_INVISIBLE_START, text)
     thoughts = find_thoughts(text)
     for start, end in thoughts:
         message = f"{end - start:,} characters of reasoning were ignored"
@@ -226,13 +228,6 @@ def _blank_labelled_results(text: str, spans: list[Span]) -> str:
         return blank(match.group())
 
     return _TOOL_RESULT.sub(blank_result, text)
-
-
-def _blank_invisible(text: str) -> str:
-    """The text with blanks for what has no width at the start of a line: nobody sees it there."""
-    if text.isascii() or not any(map(text.__contains__, INVISIBLE)):
-        return text
-    return blank_matches(_INVISIBLE_START, text)
 
 
 def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Diagnostic]) -> str:

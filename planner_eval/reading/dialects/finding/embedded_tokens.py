@@ -24,7 +24,7 @@ from planner_eval.base.text import (
     line_end,
     remembered,
 )
-from planner_eval.plan.model import Path, RawCall, RawComputed, RawPlan, RawRef, Value, map_leaves
+from planner_eval.plan.model import Path, RawComputed, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.answers import RESULT_TOKENS
@@ -402,22 +402,24 @@ class TagPlaceholders:
         """The calls with the tags in their values; None where one is broken, or stands in a tool's name."""
         if any(_PLACEHOLDER.search(call.name) for call in raw.calls):
             return None
-        calls = tuple(map(self._call, raw.calls))
+        calls = tuple(
+            [
+                replace(
+                    call,
+                    arguments=tuple([(self.whole(key), self._value(value)) for key, value in call.arguments]),
+                    label=call.label and self.whole(call.label),
+                    binds=tuple([(self.whole(name), self._path(path)) for name, path in call.binds]),
+                    returns=tuple(map(self.whole, call.returns)),
+                    result=self._value(call.result),
+                )
+                for call in raw.calls
+            ]
+        )
         answer = raw.answer and tuple((key, self._value(value)) for key, value in raw.answer)
         seen = set(self.seen)
         notes = tuple(note._replace(message=self.whole(note.message)) for note in raw.notes)
         self.seen = seen  # a note tells of the text, be it a value's or not
         return None if self.broken else raw._replace(calls=calls, answer=answer, notes=notes)
-
-    def _call(self, call: RawCall) -> RawCall:
-        return replace(
-            call,
-            arguments=tuple([(self.whole(key), self._value(value)) for key, value in call.arguments]),
-            label=call.label and self.whole(call.label),
-            binds=tuple([(self.whole(name), self._path(path)) for name, path in call.binds]),
-            returns=tuple(map(self.whole, call.returns)),
-            result=self._value(call.result),
-        )
 
     def _value(self, value: Value) -> Value:
         if type(value) is dict:  # one with keys that a text repeats is refused later on

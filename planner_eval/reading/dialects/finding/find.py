@@ -293,8 +293,9 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
             notes.append(Diagnostic("find.alternative", message, "warning", span=other.span()))
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
     notes += reader.notes
+    answer = next((item.raw.answer for item in read if item.raw.answer is not None), None)
     if not calls:
-        return _build_plan_without_calls(search, read, text, notes)
+        return _build_plan_without_calls(search, read, text, answer, notes)
     ignored = [note for note in notes if note.code == "find.text"]
     repeated = [note.span[1] for note in notes if note.code == "find.restated" and note.span]
     _refuse_unfinished_call(search, text, max(*map(_last_call_end, read), *repeated, 0), ignored, called=True)
@@ -309,11 +310,11 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
         notes.append(Diagnostic("dialect.mixed", message, "info"))
     notes += note_ignored_text(reader, read, text, [note for note in notes if note.span])
     _refuse_long_programs(text, reader.source, read, notes)
-    return RecognisedPlan(names[0], RawPlan(tuple(calls), _answer(read), tuple(notes), read[0].reason))
+    return RecognisedPlan(names[0], RawPlan(tuple(calls), answer, tuple(notes), read[0].reason))
 
 
 def _build_plan_without_calls(
-    search: Search, read: list[ReadCalls], text: str, notes: list[Diagnostic]
+    search: Search, read: list[ReadCalls], text: str, answer: Arguments | None, notes: list[Diagnostic]
 ) -> RecognisedPlan:
     """The plan of a text of which no call was read: an error, or the answer that it calls no tool."""
     reader = search.reader
@@ -332,12 +333,7 @@ def _build_plan_without_calls(
         is_thought = not text.strip() and any(note.code == "find.thought" for note in notes)
         notes += note_unread_calls(reader.source if is_thought else text, reader.defined)
     dialect = read[0].dialect if read else "json"
-    return _build_empty_plan(dialect, reader.why or "the text calls no tool", _answer(read), notes)
-
-
-def _answer(read: list[ReadCalls]) -> Arguments | None:
-    """The final answer that the first of the pieces states that states one."""
-    return next((item.raw.answer for item in read if item.raw.answer is not None), None)
+    return _build_empty_plan(dialect, reader.why or "the text calls no tool", answer, notes)
 
 
 def _refuse_long_programs(

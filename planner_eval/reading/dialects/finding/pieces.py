@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import keyword
 import re
 from abc import ABC, abstractmethod
@@ -115,7 +116,7 @@ class PieceReader(ABC):
         self.decoded: tuple[str, list[Any] | None] = "", None
         self.held: dict[str, Value | Unknown] = {}
         self.bound: list[PieceVariables] = []
-        self.pieces = 0
+        self.next_number = itertools.count(1).__next__  # for a piece, which no other has
         self.parsed: tuple[str | None, ast.Module | SyntaxError | None] = None, None
 
     @abstractmethod
@@ -223,12 +224,17 @@ class PieceReader(ABC):
             ParseError: a tool's name and its arguments stand side by side in it.
         """
         self._refuse_deep(view, deep=is_data_nested_too_deep(value, self.limits, lists=True))
-        empty = _find_no_call_reason(value)
-        if empty is not None:
-            unclear = ambiguity_error(value) if empty is _SCHEMA_SEGMENT else None
+        if isinstance(value, (str, list)) and not value:
+            return NoCalls("an empty list or text")
+        if value == {}:
+            return NoCalls("an empty object")
+        if isinstance(value, list) and value.count({}) == len(value):  # to look at each takes seconds
+            return NoCalls("a message without calls")
+        if is_schema(value):
+            unclear = ambiguity_error(value)
             if unclear is not None:  # where nothing else is a call, it is why nothing was read
                 self.error = self.error or locate_error_in_source(unclear, view, self.source)
-            return empty
+            return NoCalls("a schema of tools or parameters")
         if isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value)):
             return self.texts([value] if isinstance(value, str) else value, view)
         message = {"role": "assistant", "content": value if isinstance(value, list) else [value]}
@@ -377,11 +383,6 @@ class PieceReader(ABC):
             self.held.update(bound.shared())
         self.bound.clear()
         return self.held
-
-    def next_number(self) -> int:
-        """A number for a piece, which no other has."""
-        self.pieces += 1
-        return self.pieces
 
     def keep(self, read: ReadCalls | NoCalls) -> None:
         """Let later pieces see what the variables of a piece hold that counts."""
@@ -556,20 +557,6 @@ _CALL_FREE_TEXT = re.compile(
 """A text without a bracket of a call, but for those in quotes that hold no code, be it Python or not."""
 
 _SCRIPT_OBJECT_ARGUMENT = lazy_pattern(r"\(\s*\{\s*\w+\s*[:,}]")
-
-
-def _find_no_call_reason(value: Any) -> NoCalls | None:
-    """Why a value holds no call that could be looked for; None where it may hold one."""
-    if isinstance(value, (str, list)) and not value:
-        return NoCalls("an empty list or text")
-    if value == {}:
-        return NoCalls("an empty object")
-    if isinstance(value, list) and value.count({}) == len(value):  # of which a look at each takes seconds
-        return NoCalls("a message without calls")
-    return _SCHEMA_SEGMENT if is_schema(value) else None
-
-
-_SCHEMA_SEGMENT = NoCalls("a schema of tools or parameters")
 
 
 def _note_texts_without_calls(texts: list[str]) -> Diagnostic:

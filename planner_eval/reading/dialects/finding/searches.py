@@ -12,7 +12,7 @@ from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span, check_calls
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern, shorten
-from planner_eval.plan.model import UNREAD_CALL, Diagnostic, RawCall, RawPlan
+from planner_eval.plan.model import UNREAD_CALL, Diagnostic, RawPlan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.detect import (
     RowToken,
@@ -40,6 +40,7 @@ from planner_eval.reading.dialects.finding.segments import (
     blank_spans,
     fence_tagged_code,
     fences,
+    join_pieces,
     locate_error_in_source,
     own_names,
     span_of,
@@ -50,7 +51,6 @@ from planner_eval.reading.dialects.notations import appbench_prose
 from planner_eval.reading.dialects.notations.appbench_terms import is_start
 from planner_eval.reading.dialects.notations.framed import token_pattern
 from planner_eval.reading.dialects.notations.steps import repair_inputs
-from planner_eval.reading.dialects.programs.program import shift_names
 from planner_eval.reading.dialects.repairs import repair_appbench_quotes
 from planner_eval.reading.dialects.table import Wrapper
 
@@ -347,13 +347,10 @@ def _repair_sections(text: str, rows: list[Wrapper], reader: BlockReader) -> Rea
     for row in rows:
         if row.shape != "sections":
             continue
-        calls: list[RawCall] = []
-        notes: list[Diagnostic] = []
-        opening = token_pattern(row.open)
-        matches = list(opening.finditer(text))
+        matches = list(token_pattern(row.open).finditer(text))
+        ends = [*(match.start() for match in matches[1:]), len(text)]
         views: list[TextView] = []
-        for i, match in enumerate(matches):
-            end = matches[i + 1].start() if i + 1 < len(matches) else len(text)
+        for match, end in zip(matches, ends, strict=False):
             close = token_pattern(row.close).search(text, match.end(), end) if row.close else None
             view = TextView(text).cut(match.end(), close.start() if close else end).strip()
             if view.text[:1] in ("[", "{") or CALL_LIKE.match(view.text):
@@ -362,14 +359,10 @@ def _repair_sections(text: str, rows: list[Wrapper], reader: BlockReader) -> Rea
             read = [reader.mended(view, strictly=True) for view in views[-1:] + views[:-1]]
         except ParseError:
             return None
-        for section in read[1:] + read[:1]:
-            if isinstance(section, ReadCalls):
-                calls += shift_names(section.raw.calls, len(calls)) if calls else section.raw.calls
-                notes += section.raw.notes
-        if calls:
-            return ReadCalls(
-                row.name, RawPlan(tuple(calls), None, tuple(notes)), "its tokens", (0, len(text))
-            )
+        sections = [section for section in read[1:] + read[:1] if isinstance(section, ReadCalls)]
+        raw = join_pieces(sections, TextView(text)).raw if sections else RawPlan(())
+        if raw.calls:
+            return ReadCalls(row.name, raw, "its tokens", (0, len(text)))
     return None
 
 

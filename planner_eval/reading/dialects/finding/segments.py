@@ -150,10 +150,6 @@ class ReadCalls:
     pieces: tuple[tuple[int, int], ...] = ()
     extents: tuple[Span, ...] = ()
 
-    def places(self) -> tuple[Span, ...]:
-        """Where the calls stand, each with its tokens, where that is known; else all of them together."""
-        return self.extents or (self.span,)
-
 
 @fast_frozen
 class NoCalls:
@@ -518,20 +514,11 @@ def dedent_view(view: TextView) -> TextView:
     first = len(lines[0][1]) if lines else 0
     if not common and not first:
         return view
-    if lines and not first and common:  # only the first line was stripped
-        return (
-            view.edit(TextEdit(m.start(), m.start() + common, "") for m in inner)
-            if _is_uniform_indent(inner, common)
-            else view
-        )
+    if not first:  # only the first line was stripped
+        if text[: inner[0].start()].rstrip().endswith((":", ",", "(", "[", "{")):
+            return view  # the language wants the others indented
+        lines = inner
     return view.edit(TextEdit(m.start(), m.start() + min(common, len(m[1])), "") for m in lines)
-
-
-def _is_uniform_indent(lines: list[re.Match[str]], common: int) -> bool:
-    """Whether the lines after a stripped first one are indented for no reason of the language."""
-    return all(len(m[1]) >= common for m in lines) and not lines[0].string[
-        : lines[0].start()
-    ].rstrip().endswith((":", ",", "(", "[", "{"))
 
 
 def split_blocks(view: TextView) -> Iterator[Block]:

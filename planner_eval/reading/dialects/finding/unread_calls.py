@@ -518,7 +518,8 @@ def note_ignored_text(
     source = reader.source
     noted = [note.span for note in notes if note.span]
     noted_spans = [note.span for note in notes if note.span and note.code in _IGNORED_CODES]
-    inside: list[Span] = sorted([*noted_spans, *(place for item in read for place in item.places())])
+    call_spans = (span for item in read for span in item.extents or (item.span,))
+    inside: list[Span] = sorted([*noted_spans, *call_spans])
     python = all(item.dialect in PYTHON_DIALECTS for item in read)
     offset = total = gaps = 0
     first: Span | None = None
