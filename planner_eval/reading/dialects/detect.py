@@ -350,7 +350,9 @@ def _data_candidates(seen: Data) -> Iterator[Candidate]:
         if module.says_so(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
             yield Candidate(name, reason)
     for row in custom_rows():
-        if SHAPES[row.shape].form in ("data", "calls") and _holds_row_calls(row, seen.value):
+        from planner_eval.reading.dialects.notations.json_rows import holds_row_calls
+
+        if SHAPES[row.shape].form in ("data", "calls") and holds_row_calls(row, seen.value):
             yield Candidate(row.name, "objects of its form")
     rows = _candidate_rows(custom_rows(), text=False)
     for row in rows:
@@ -389,12 +391,6 @@ def _row_reason(row: Wrapper, seen: Data) -> str | None:
         return row.known if named else None
     fits = dialect(row).fits
     return fits(seen) if fits else None
-
-
-def _holds_row_calls(row: Wrapper, data: Any) -> bool:
-    from planner_eval.reading.dialects.notations.json_rows import holds_row_calls
-
-    return holds_row_calls(row, data)
 
 
 def _calls(seen: Data) -> Iterator[dict[str, Any]]:

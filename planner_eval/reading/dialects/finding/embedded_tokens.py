@@ -161,8 +161,6 @@ def _find_tags(text: str) -> list[Tag]:
             Tag((match.span(),), aside=False, framed=False)
             for match in find_signed(_TAG_OR_FENCE_STARTS, text)
         ]
-    if all(tag.aside for tag in candidates):
-        return candidates
     selected: list[Tag] = []
     for tag in sorted(candidates, key=lambda tag: (tag.spans[0][0], not tag.framed, not tag.aside)):
         if not selected or tag.spans[0][0] >= selected[-1].spans[-1][1]:

@@ -195,18 +195,19 @@ def _read_quoted(source: str, reader: BlockReader) -> RecognisedPlan | None:
     if PYTHON_TEXTS.match(view.text) is None:
         return None
     search = _new_search(source, reader.limits, repair=reader.repair, located=reader.located)
+    texts = python_calls.string_list(search.reader.syntax(view.text))
     with suppress(ParseError):
-        read = search.reader.python_texts(view)
-        return _build_plan(search, [read]) if read is not None and read.raw.calls else None
+        read = None if texts is None else search.reader.texts(texts, view)
+        return _build_plan(search, [read]) if isinstance(read, ReadCalls) and read.raw.calls else None
     return None
 
 
 def _find_plan(source: str, search: Search) -> RecognisedPlan:
-    may_be_data = source.lstrip()[:1] in (*JSON_STARTS, "'")
-    is_escaped = may_be_data and "\\" in source
+    first = source.lstrip()[:1]
+    is_escaped = first in (*JSON_STARTS, "'") and "\\" in source
     if not (is_escaped or may_hold_call(source) or _BARE_BRACKETS.fullmatch(source)):
         return _build_empty_plan("json", "the text calls no tool", None, note_unread_calls(source))
-    if source.lstrip()[:1] in JSON_STARTS:
+    if first in JSON_STARTS:
         json_read = _read_whole_json(TextView(source).strip(), search.reader)
         if json_read is not None:
             return _build_plan(search, [json_read])
@@ -298,7 +299,7 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
         return _build_plan_without_calls(search, read, text, answer, notes)
     ignored = [note for note in notes if note.code == "find.text"]
     repeated = [note.span[1] for note in notes if note.code == "find.restated" and note.span]
-    _refuse_unfinished_call(search, text, max(*map(_last_call_end, read), *repeated, 0), ignored, called=True)
+    _refuse_unfinished_call(search, text, max(*map(_last_call_end, read), *repeated, 1), ignored)
     if reader.held:  # a piece was read after one that names results
         repeats = search.repeats
         calls = connect_calls(calls, segment_starts(read, repeats.unnumbered), repeats.again)
@@ -323,7 +324,7 @@ def _build_plan_without_calls(
     if reader.error is not None:
         raise reader.error
     _refuse_opening(search)
-    _refuse_unfinished_call(search, text, 0, (), called=False)
+    _refuse_unfinished_call(search, text, 0, ())
     noted = [note.span for note in notes if note.span]
     unread_span = None if read else find_unread_assignment(reader, 0, len(reader.source), noted)
     if unread_span is not None:
@@ -387,17 +388,15 @@ def _refuse_opening(search: Search) -> None:
         loads(source, search.reader.limits)
 
 
-def _refuse_unfinished_call(
-    search: Search, text: str, start: int, notes: Iterable[Diagnostic], *, called: bool
-) -> None:
-    """Refuse a text that ends in a call of which nothing was read; `notes` are of words passed over."""
+def _refuse_unfinished_call(search: Search, text: str, start: int, notes: Iterable[Diagnostic]) -> None:
+    """Refuse a text that ends in a call after `start`; `notes` are of words passed over."""
     source = search.reader.source
     if any(
         n.code == "find.code" or (n.span and n.span[1] == len(source))
         for n in (*search.notes, *search.reader.notes, *notes)
     ):
         return
-    call_start = find_unfinished_call(text or source, start, called=called)
+    call_start = find_unfinished_call(text or source, start)
     if call_start is not None:
         raise CutError("inside a call", text=source, start=call_start)
 

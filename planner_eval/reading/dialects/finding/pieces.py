@@ -141,18 +141,7 @@ class PieceReader(ABC):
             raise locate_error_in_source(error, view, self.source) from None
         if values is None:
             return None
-        return self._whole(self.data(values, view), view)
-
-    def python_texts(self, view: TextView) -> ReadCalls | None:
-        """A view that may be texts of Python's as a whole, one or a list; None where it is none.
-
-        Raises:
-            ParseError: something in them is not the call that it should be.
-        """
-        texts = python_calls.string_list(self.syntax(view.text))
-        return None if texts is None else self._whole(self.texts(texts, view), view)
-
-    def _whole(self, read: ReadCalls | NoCalls, view: TextView) -> ReadCalls:
+        read = self.data(values, view)
         if isinstance(read, ReadCalls):
             return read
         self._refuse_deep(view, deep=is_nested_too_deep(view.text, self.limits))

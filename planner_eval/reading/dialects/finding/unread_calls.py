@@ -480,18 +480,16 @@ def is_denied(text: str, start: int, end: int) -> bool:
     [False, True]
     """
     before = text[max(0, start - 400) : start]
-    if _may_deny(before):
+    if holds_signed(_DENIAL_WORDS, before.lower()):
         before = before[: len(before) - _REVERSED_FENCE_START.match(before[::-1]).end()]  # type: ignore[union-attr]
         sentence = before[max((m.end() for m in _SENTENCE_END.finditer(before)), default=0) :]
         clause = sentence[max((m.end() for m in _CLAUSE_START.finditer(sentence)), default=0) :]
         if _DENIAL.search(clause):
             return True
     after = _SENTENCE_OR_LINE.match(text, end, end + 200)
-    return after is not None and _may_deny(after[0]) and bool(_DENIAL.search(after[0]))
-
-
-def _may_deny(text: str) -> bool:
-    return holds_signed(_DENIAL_WORDS, text.lower())
+    if after is None or not holds_signed(_DENIAL_WORDS, after[0].lower()):
+        return False
+    return _DENIAL.search(after[0]) is not None
 
 
 # ----------------------------------------------------------------------
