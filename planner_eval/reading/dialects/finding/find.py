@@ -318,21 +318,27 @@ def _build_plan_without_calls(
     search: Search, read: list[ReadCalls], text: str, answer: Arguments | None, notes: list[Diagnostic]
 ) -> RecognisedPlan:
     """The plan of a text of which no call was read: an error, or the answer that it calls no tool."""
-    reader = search.reader
+    reader, source = search.reader, search.reader.source
     if search.only_calls:
         return _build_empty_plan("json", "")
     if reader.error is not None:
         raise reader.error
-    _refuse_opening(search)
+    if search.unclosed is not None:
+        raise CutError("inside a thought", text=source, start=search.unclosed)
+    opened = find_call_opening(source)
+    if opened is not None:
+        raise CutError(opened[1], text=source, start=opened[0])
+    if _BARE_BRACKETS.fullmatch(source):
+        loads(source, reader.limits)
     _refuse_unfinished_call(search, text, 0, ())
     noted = [note.span for note in notes if note.span]
-    unread_span = None if read else find_unread_assignment(reader, 0, len(reader.source), noted)
+    unread_span = None if read else find_unread_assignment(reader, 0, len(source), noted)
     if unread_span is not None:
-        message = f"what {UNREAD_CALL} was not read: {shorten(reader.source[slice(*unread_span)], 60)!r}"
+        message = f"what {UNREAD_CALL} was not read: {shorten(source[slice(*unread_span)], 60)!r}"
         notes.append(Diagnostic("find.text", message, "warning", span=unread_span))
     elif not read:
         is_thought = not text.strip() and any(note.code == "find.thought" for note in notes)
-        notes += note_unread_calls(reader.source if is_thought else text, reader.defined)
+        notes += note_unread_calls(source if is_thought else text, reader.defined)
     dialect = read[0].dialect if read else "json"
     return _build_empty_plan(dialect, reader.why or "the text calls no tool", answer, notes)
 
@@ -374,18 +380,6 @@ def _build_empty_plan(
 ) -> RecognisedPlan:
     """A text that calls no tool, and why."""
     return RecognisedPlan(dialect, RawPlan((), answer, (*notes, no_call_remark(why)), why))
-
-
-def _refuse_opening(search: Search) -> None:
-    """Refuse a text without calls that ends in a thought or after what opens a call, or is brackets alone."""
-    source = search.reader.source
-    if search.unclosed is not None:
-        raise CutError("inside a thought", text=source, start=search.unclosed)
-    opened = find_call_opening(source)
-    if opened is not None:
-        raise CutError(opened[1], text=source, start=opened[0])
-    if _BARE_BRACKETS.fullmatch(source):
-        loads(source, search.reader.limits)
 
 
 def _refuse_unfinished_call(search: Search, text: str, start: int, notes: Iterable[Diagnostic]) -> None:

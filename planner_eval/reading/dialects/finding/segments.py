@@ -391,6 +391,14 @@ def _is_compound_name(value: Any) -> bool:
     return bool(re.fullmatch(r"[^\W\d]\w*+(?:\.\w++)*+" if parted else r"[a-z]+[A-Z]\w*", value))
 
 
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"[^\W\d][\w.\-]*", value))
+
+
+def _are_arguments(value: Any) -> bool:
+    return isinstance(value, dict) and not is_call(value) and not is_keyed_call_list([value])
+
+
 def refuse_loose_json_calls(value: Any, text: str) -> None:
     """Refuse a list in which a tool's name and its arguments are items of their own.
 
@@ -402,15 +410,7 @@ def refuse_loose_json_calls(value: Any, text: str) -> None:
     for item in value:
         if isinstance(item, list):
             refuse_loose_json_calls(item, text)
-    named = {
-        name
-        for name, arguments in pairwise(value)
-        if isinstance(name, str)
-        and isinstance(arguments, dict)
-        and re.fullmatch(r"[^\W\d][\w.\-]*", name)
-        and not is_call(arguments)
-        and not is_keyed_call_list([arguments])
-    }
+    named = {name for name, arguments in pairwise(value) if _is_name(name) and _are_arguments(arguments)}
     names = [item for item in value if _is_compound_name(item) or (isinstance(item, str) and item in named)]
     has_arguments = any(
         isinstance(item, dict) or (isinstance(item, str) and re.match(r"\w+=", item)) for item in value

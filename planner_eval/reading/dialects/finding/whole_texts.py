@@ -236,8 +236,7 @@ def has_too_many_calls(text: str, limits: Limits) -> bool:
     """
     if text.count("(") <= limits.calls:
         return False
-    head = _FENCE.match(text)
-    position = head.end() if head else 0
+    position = _FENCE.match(text).end()  # type: ignore[union-attr]
     roots: set[str] = set()
     targets: set[str] = set()
     for _ in range(limits.calls + 1):
@@ -366,8 +365,7 @@ def _find_excess_listing(text: str, most: int) -> str | None:
     """
     if len(text) < _MIN_CALL_LENGTH * most or not _LIMITED_LISTS.search(text):
         return None
-    fence = _FENCE.match(text)
-    position, mark = skip_whitespace(text, fence.end() if fence else 0), "{"
+    position, mark = skip_whitespace(text, _FENCE.match(text).end()), "{"  # type: ignore[union-attr]
     try:
         while text.startswith(mark, position):
             key, position = decode(text, skip_whitespace(text, position + 1))
