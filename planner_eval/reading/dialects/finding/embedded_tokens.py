@@ -102,8 +102,8 @@ def _frames(_own: tuple[Wrapper, ...]) -> _UnquotedValueFrames:
                 opening, closing = row.call[0].split()[-1], row.call[1].split()[0]
             between[opening] = (*between.get(opening, ()), closing)
     quotes = tuple([(row.quote, row.open[0]) for row in table().values() if row.quote and row.open])
-    opening = re.compile("|".join(map(re.escape, between)) or "(?!)")
-    return _UnquotedValueFrames(between, opening, quotes)
+    pattern = re.compile("|".join(map(re.escape, between)) or "(?!)")
+    return _UnquotedValueFrames(between, pattern, quotes)
 
 
 def tags(text: str) -> list[list[Tag]]:
