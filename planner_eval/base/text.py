@@ -374,6 +374,45 @@ def lazy_pattern(regex: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _LazyPattern(regex, flags))
 
 
+_SignedPatterns: TypeAlias = "list[tuple[str, re.Pattern[str]]]"
+"""Patterns, each with the sign that all begins with that it finds."""
+
+
+def group_by_sign(regexes: Iterable[str], flags: int = 0) -> _SignedPatterns:
+    r"""Alternatives of a pattern by the sign that each begins with.
+
+    One sign is looked for ten times as quickly as one of several.
+
+    Args:
+        regexes: What each finds begins with a sign of its own, and with no other's in it.
+        flags: As for ``re.compile``.
+
+    >>> [match.group() for match in find_signed(group_by_sign([r"\[a\]", "<a>", "<b>"]), "<b>[a]<c><a>")]
+    ['<b>', '[a]', '<a>']
+    """
+    groups: dict[str, list[str]] = {}
+    for regex in regexes:
+        groups.setdefault(regex.removeprefix("\\")[0], []).append(regex)
+    return [(sign, lazy_pattern("|".join(group), flags)) for sign, group in groups.items()]
+
+
+def holds_signed(patterns: _SignedPatterns, text: str) -> bool:
+    """Whether the patterns of :func:`group_by_sign` find anything."""
+    for sign, pattern in patterns:  # asked of each text: a loop is half as dear as any()
+        match = pattern.search(text) if sign in text else None
+        if match is not None:
+            return True
+    return False
+
+
+def find_signed(patterns: _SignedPatterns, text: str) -> list[re.Match[str]]:
+    """What the patterns of :func:`group_by_sign` find, in order."""
+    matches = [
+        match for sign, pattern in patterns if sign in text for match in pattern.finditer(text)
+    ]  # most texts hold none of the signs
+    return sorted(matches, key=re.Match.start)
+
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 

@@ -170,12 +170,9 @@ def _candidate_rows(_own: tuple[Wrapper, ...], *, text: bool) -> tuple[Wrapper, 
     return tuple(
         row
         for row in rows_by_rank()
-        if (SHAPES[row.shape].form == "text") is text and _has_recognition_rule(row)
+        if (SHAPES[row.shape].form == "text") is text
+        and (row.sign or row.tool or SHAPES[row.shape].form in ("calls", "others"))
     )
-
-
-def _has_recognition_rule(row: Wrapper) -> bool:
-    return bool(row.sign or row.tool or SHAPES[row.shape].form in ("calls", "others"))
 
 
 @cache
@@ -278,19 +275,17 @@ def _token_table(_own: tuple[Wrapper, ...]) -> _TokenTable:
     )
     tokens = {(token, _line_start_lookahead(row)) for row, row_tokens in rows for token, _ in row_tokens}
     longest = sorted(tokens, key=lambda item: (-len(item[0]), item))
-    regexes = [(_longest_fixed_text(token), _opening_token_regex(token, line)) for token, line in longest]
+    regexes = [
+        (max(_TOKEN_GAP.split(token), key=len), _opening_token_regex(token, line)) for token, line in longest
+    ]
     tags = "|".join([regex for _, regex in regexes if regex.startswith("(?:<")])
     words = [(word, regex) for word, regex in regexes if not regex.startswith("(?:<")]
     return _TokenTable((("<", f"(?:{tags})"), *words), rows)
 
 
-def _longest_fixed_text(token: str) -> str:
-    """The longest part of a token that stands in each of its spellings."""
-    return max(_TOKEN_GAP.split(token), key=len)
-
-
 _TOKEN_GAP = re.compile(r"\s+|\$id|\$index|(?<=>)(?=<)")
-"""What a token's text may have otherwise, or more of, between its words; see :func:`table.literal`."""
+"""What a token's text may have otherwise, or more of, between its words, which stand in each of its
+spellings; see :func:`table.literal`."""
 
 
 def _line_start_lookahead(row: Wrapper) -> str | None:
@@ -355,7 +350,9 @@ def _data_candidates(seen: Data) -> Iterator[Candidate]:
         if module.says_so(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
             yield Candidate(name, reason)
     for row in custom_rows():
-        if SHAPES[row.shape].form in ("data", "calls") and _holds_row_calls(row, seen.value):
+        from planner_eval.reading.dialects.notations.json_rows import holds_row_calls
+
+        if SHAPES[row.shape].form in ("data", "calls") and holds_row_calls(row, seen.value):
             yield Candidate(row.name, "objects of its form")
     rows = _candidate_rows(custom_rows(), text=False)
     for row in rows:
@@ -394,12 +391,6 @@ def _row_reason(row: Wrapper, seen: Data) -> str | None:
         return row.known if named else None
     fits = dialect(row).fits
     return fits(seen) if fits else None
-
-
-def _holds_row_calls(row: Wrapper, data: Any) -> bool:
-    from planner_eval.reading.dialects.notations.json_rows import holds_row_calls
-
-    return holds_row_calls(row, data)
 
 
 def _calls(seen: Data) -> Iterator[dict[str, Any]]:

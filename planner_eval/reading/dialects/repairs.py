@@ -216,12 +216,12 @@ def decode_once(view: TextView) -> RepairedText | None:
     return unescape(view)
 
 
-_TEXT_ESCAPE = lazy_pattern(r"\\[nu\"]")
+TEXT_ESCAPE = lazy_pattern(r"\\[nu\"]")
 
 
 def unescape(view: TextView) -> RepairedText | None:
     """A text with line ends, quotes or codes escaped, as it is without escapes; None of any other."""
-    return _apply(view, unescaping_edits(view.text), ()) if _TEXT_ESCAPE.search(view.text) else None
+    return _apply(view, unescaping_edits(view.text), ()) if TEXT_ESCAPE.search(view.text) else None
 
 
 def _repair_markdown(text: str) -> list[TextEdit]:
@@ -459,16 +459,13 @@ def _repair_unclosed_list(text: str, waiting: list[tuple[int, str]], last: int) 
     return []
 
 
-_REPAIR_STEPS = [
-    (remembered(20_000)(step), for_broken_json)
-    for step, for_broken_json in (
-        (_repair_markdown, False),
-        (_repair_quoted_names, False),
-        (_repair_quoted_calls, False),
-        (_repair_commas, True),
-        (_repair_loose_json, True),
-        (_repair_encoded_json, False),
-        (_repair_brackets, True),
-    )
-]
+_REPAIR_STEPS = (
+    (_repair_markdown, False),
+    (_repair_quoted_names, False),
+    (_repair_quoted_calls, False),
+    (_repair_commas, True),
+    (_repair_loose_json, True),
+    (_repair_encoded_json, False),
+    (_repair_brackets, True),
+)
 """What each finds to mend, and whether it finds nothing in JSON, whose signs it looks at one by one."""

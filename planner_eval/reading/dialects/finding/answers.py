@@ -9,7 +9,7 @@ from itertools import dropwhile, islice
 from typing import Any
 
 from planner_eval.base.limits import Span
-from planner_eval.base.text import INVISIBLE, lazy_pattern
+from planner_eval.base.text import INVISIBLE, group_by_sign, holds_signed, lazy_pattern
 from planner_eval.plan.model import LATER_TURN, UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, CONTAINER_KEYS, calls_no_tool
 from planner_eval.reading.dialects.detect import may_hold_call
@@ -17,7 +17,7 @@ from planner_eval.reading.dialects.finding.edited_text import extent
 from planner_eval.reading.dialects.finding.segments import CALL_LIKE, blank, blank_matches, blank_spans
 from planner_eval.reading.dialects.finding.speakers import (
     ASSISTANT_ROLES,
-    CHAT_TOKEN,
+    CHAT_TOKENS,
     HEADER_OF_KNOWN_ROLE,
     HEADER_SIGNS,
     MAX_VALUE_CHECKS,
@@ -64,11 +64,11 @@ def blank_observations(text: str) -> str:
 
 
 # ----------------------------------------------------------------------
-TOKEN = lazy_pattern(rf"{CHAT_TOKEN}|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<(?<![\w'\"]<)/?s>(?![\w'\"])")
+TOKEN = lazy_pattern(rf"{'|'.join(CHAT_TOKENS)}|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<(?<![\w'\"]<)/?s>(?![\w'\"])")
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
 
-_TOKEN_SIGNS = ("<", "\x1b", "T]", "S]", "~", "|]")
+_TOKEN_SIGNS = group_by_sign(map(re.escape, ("<", "\x1b", "T]", "S]", "~", "|]")))
 """Of which one stands in each token."""
 
 _HEADING = (
@@ -91,12 +91,15 @@ _END_BEFORE_HEADING = lazy_pattern(
 
 _HEADING_STARTS = ("###", "Human", "User", "USER")
 """What stands wherever a heading does: a look for it is cheap."""
+_HEADING_SIGNS = group_by_sign(_HEADING_STARTS)
 
 
 def blank_non_answer_text(source: str) -> AnswerText:
     """What of a text is the answer itself."""
     source, notes, unclosed = blank_other_turns(source)
-    text = _blank_invisible(_remove_latex_box(source))
+    text = _remove_latex_box(source)
+    if not text.isascii() and any(map(text.__contains__, INVISIBLE)):  # nobody sees it at a line's start
+        text = blank_matches(_INVISIBLE_START, text)
     thoughts = find_thoughts(text)
     for start, end in thoughts:
         message = f"{end - start:,} characters of reasoning were ignored"
@@ -107,14 +110,14 @@ def blank_non_answer_text(source: str) -> AnswerText:
     text = _blank_tool_results(text, notes)
     if ">>> " in text:
         text = _blank_sessions(text, notes)
-    headed = any(map(text.__contains__, _HEADING_STARTS))
+    headed = holds_signed(_HEADING_SIGNS, text)
     if headed and "|>" in text:
         text = _END_BEFORE_HEADING.sub(lambda m: " " * (len(m.group()) - 1) + "\n", text)
-    if any(map(text.__contains__, HEADER_SIGNS)):
+    if holds_signed(HEADER_SIGNS, text):
         text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
         text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
-    if any(map(text.__contains__, _TOKEN_SIGNS)):
+    if holds_signed(_TOKEN_SIGNS, text):
         text = blank_matches(TOKEN, text)
     return AnswerText(text, notes, unclosed)
 
@@ -171,10 +174,10 @@ _TOOL_RESULT = lazy_pattern(
 )
 """What a tool gave between tags, in a fence or after a label; one that is never closed goes on to the end."""
 
-_RESULT_SIGNS = (
+_RESULT_SIGNS = group_by_sign((
     "bservation", "OBSERVATION", "Output", "Result", "<tool_", "<function_re", "```tool_", "```output",
     "```re", "~~~",
-)  # fmt: skip
+))  # fmt: skip
 """Of which one stands in each."""
 
 _CODE_BEFORE = lazy_pattern(r"```|~~~|</code>|</tool_code>|</execute>|<end_code>")
@@ -197,7 +200,7 @@ def _blank_tool_results(text: str, notes: list[Diagnostic]) -> str:
 
     if any(start in text for start, _ in RESULT_TOKENS):
         text = _RESULT.sub(blank_turn, text)
-    if any(map(text.__contains__, _RESULT_SIGNS)):
+    if holds_signed(_RESULT_SIGNS, text):
         text = _blank_labelled_results(text, spans)
     notes += [
         Diagnostic("find.turn", "what a tool gave was ignored", "info", span=span) for span in spans[:1]
@@ -225,13 +228,6 @@ def _blank_labelled_results(text: str, spans: list[Span]) -> str:
         return blank(match.group())
 
     return _TOOL_RESULT.sub(blank_result, text)
-
-
-def _blank_invisible(text: str) -> str:
-    """The text with blanks for what has no width at the start of a line: nobody sees it there."""
-    if text.isascii() or not any(map(text.__contains__, INVISIBLE)):
-        return text
-    return blank_matches(_INVISIBLE_START, text)
 
 
 def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Diagnostic]) -> str:

@@ -148,7 +148,9 @@ class BlockReader(PieceReader):
         Raises:
             ParseError: a line begins like a plan and cannot be read.
         """
-        view = block.view if block.fenced else _blank_tags(block.view)
+        view = block.view
+        if not block.fenced and "<" in view.text:  # the tags around calls are none of them
+            view = replace(view, text=_TAG.sub(_blank_tag, view.text))
         read: list[ReadCalls] = []
         while "s:" in view.text and (calls := _YAML_CALL.search(view.text)) is not None:
             other = _YAML_CALL.search(view.text, calls.end()) if calls.group()[0] != "-" else None
@@ -577,13 +579,6 @@ def _are_arguments(name: str, value: Any) -> bool:
         return False
     own = value.get(find_name_key(value) or "")
     return name.lower() not in _HEADING_WORDS and own != name
-
-
-def _blank_tags(view: TextView) -> TextView:
-    """A text with the tags around calls as white space."""
-    if "<" not in view.text:
-        return view
-    return replace(view, text=_TAG.sub(_blank_tag, view.text))
 
 
 def _blank_tag(match: re.Match[str]) -> str:

@@ -254,18 +254,17 @@ _CUT_TAG = lazy_pattern(r"<(?:[\w｜:][^<>]*+(?:(?<!/)>\s*+)?+)?+\Z")
 _CUT_CALL_TOKEN = lazy_pattern(r"to=functions[.\w\-]*+\Z|<<function>>\s*+[\w.]*+\Z")
 
 
-def find_unfinished_call(text: str, start: int, *, called: bool) -> int | None:
+def find_unfinished_call(text: str, start: int) -> int | None:
     r"""Where the call begins in which a text ends, of which nothing was read; None where it ends in none.
 
     Args:
         text: The text.
-        start: Where what was read ends.
-        called: Whether calls were read.
+        start: Where the calls end that were read; 0 where none was.
 
-    >>> find_unfinished_call("f(a=1)\ng(", 6, called=True), find_unfinished_call("I (really", 0, called=False)
+    >>> find_unfinished_call("f(a=1)\ng(", 6), find_unfinished_call("I (really", 0)
     (7, None)
     """
-    if not called and text.lstrip()[:1] in ("[", "{") and _ends_in_quoted_json(text):
+    if not start and text.lstrip()[:1] in ("[", "{") and _ends_in_quoted_json(text):
         return len(text) - len(text.lstrip())
     end = len(text.rstrip(" \t\r\n"))
     tail_start = max(start, end - _TAIL_LENGTH)
@@ -282,11 +281,11 @@ def find_unfinished_call(text: str, start: int, *, called: bool) -> int | None:
     offset = _find_cut_token(tail)
     if offset is None:
         offset = _find_open_call_name(tail)
-    if offset is None and called:
+    if offset is None and start:
         offset = _find_unfinished_assignment(tail, text[:tail_start])
     if (
         offset is None
-        and called
+        and start
         and _NAME_ON_LAST_LINE.fullmatch(tail)
         and _ends_in_call_section(text[:tail_start])
     ):

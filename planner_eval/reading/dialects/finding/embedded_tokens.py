@@ -9,38 +9,44 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, cached_property
 from typing import TypeAlias
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, remembered
-from planner_eval.plan.model import Path, RawCall, RawComputed, RawPlan, RawRef, Value, map_leaves
+from planner_eval.base.text import (
+    INVISIBLE,
+    find_signed,
+    group_by_sign,
+    lazy_pattern,
+    line_end,
+    remembered,
+)
+from planner_eval.plan.model import Path, RawComputed, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.answers import RESULT_TOKENS
 from planner_eval.reading.dialects.finding.segments import FENCE_LABEL, fences
-from planner_eval.reading.dialects.finding.speakers import CHAT_TOKEN
+from planner_eval.reading.dialects.finding.speakers import CHAT_TOKENS
 from planner_eval.reading.dialects.finding.thought_tokens import THOUGHT_ENDS, THOUGHT_TOKENS
 from planner_eval.reading.dialects.programs.syntax import parse_syntax
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
 # Which tags and tokens of a text may stand inside values of its calls: a guess that reading has to prove.
-_THOUGHT_OR_CHAT_TOKEN = lazy_pattern(
-    "|".join(
+_THOUGHT_OR_CHAT_TOKENS = group_by_sign((
+    *(
         f"{re.escape(token[0])}(?i:{re.escape(token[1:])})"
         for pair in (*THOUGHT_TOKENS, *RESULT_TOKENS)
         for token in pair
-    )
-    + r"|<\|channel\|>analysis<\|message\|>|<\|start\|>(?!assistant)|<\|tool(?:_response)?+\|>"
-    + rf"|{CHAT_TOKEN}|</?s>|\x1b\[[\d;]*+m"
-)
-"""A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values. Each branch
-begins with a sign, so that a search runs over prose at the speed of a set."""
-_TAG_OR_FENCE_START = lazy_pattern(r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+|```++|~~~++")
+    ),
+    r"<\|channel\|>analysis<\|message\|>", r"<\|start\|>(?!assistant)", r"<\|tool(?:_response)?+\|>",
+    *CHAT_TOKENS, "</?s>", "\x1b\\[[\\d;]*+m",
+))  # fmt: skip
+"""A tag of a thought, a chat token or a terminal's colour: what is blanked outside of values."""
+_TAG_OR_FENCE_STARTS = group_by_sign((r"</?(?!node-\w|GENERATED>)[A-Za-z][\w:.\-]*+", "```++", "~~~++"))
 """What stands around calls: the begin of a tag, which is blanked, too, and a fence; references are none."""
 _TURN_HEADER = lazy_pattern(
     r"(?m:^)[ \t]*+(?:###[ \t]*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b"
@@ -77,10 +83,12 @@ class _UnquotedValueFrames(NamedTuple):
 
     Args:
         between: What opens a value between tags, with what may close it.
+        opening: What finds whether any of these opens one.
         quotes: Tokens that stand for quotes, each with the token before a call that has such.
     """
 
     between: dict[str, tuple[str, ...]]
+    opening: re.Pattern[str]
     quotes: tuple[tuple[str, str], ...]
 
 
@@ -94,7 +102,8 @@ def _frames(_own: tuple[Wrapper, ...]) -> _UnquotedValueFrames:
                 opening, closing = row.call[0].split()[-1], row.call[1].split()[0]
             between[opening] = (*between.get(opening, ()), closing)
     quotes = tuple([(row.quote, row.open[0]) for row in table().values() if row.quote and row.open])
-    return _UnquotedValueFrames(between, quotes)
+    pattern = re.compile("|".join(map(re.escape, between)) or "(?!)")
+    return _UnquotedValueFrames(between, pattern, quotes)
 
 
 def tags(text: str) -> list[list[Tag]]:
@@ -133,37 +142,30 @@ def _count_single_quotes(text: str) -> int:
 
 def _find_tags(text: str) -> list[Tag]:
     """All tags and tokens of a text, in order; of those that overlap the first."""
-    asides = [
-        Tag((match.span(),), aside=True, framed=True) for match in _THOUGHT_OR_CHAT_TOKEN.finditer(text)
+    candidates = [
+        Tag((match.span(),), aside=True, framed=True) for match in find_signed(_THOUGHT_OR_CHAT_TOKENS, text)
     ]
     frames = list(find_opening_tokens(text))
     if frames or any(map(text.__contains__, _TRIPLE_QUOTES)):
         frames += _TURN_HEADER.finditer(text)
-    candidates = asides + [Tag(_find_word_spans(text, match), aside=False, framed=True) for match in frames]
-    if ("</" in text or "```" in text or "~~~" in text) and not _is_framed(text):
+    for match in frames:
+        words = tuple([word.span() for word in _WORD.finditer(text, *match.span())])
+        candidates.append(Tag(words, aside=False, framed=True))
+    between, quotes = _frames(custom_rows())[1:]
+    if (
+        ("</" in text or "```" in text or "~~~" in text)
+        and between.search(text) is None  # what stands there is read from tag to tag
+        and not any(quote in text and token in text for quote, token in quotes)
+    ):
         candidates += [
-            Tag((match.span(),), aside=False, framed=False) for match in _TAG_OR_FENCE_START.finditer(text)
+            Tag((match.span(),), aside=False, framed=False)
+            for match in find_signed(_TAG_OR_FENCE_STARTS, text)
         ]
-    if len(candidates) == len(asides):
-        return candidates
     selected: list[Tag] = []
     for tag in sorted(candidates, key=lambda tag: (tag.spans[0][0], not tag.framed, not tag.aside)):
         if not selected or tag.spans[0][0] >= selected[-1].spans[-1][1]:
             selected.append(tag)
     return selected
-
-
-def _is_framed(text: str) -> bool:
-    """Whether values may stand between tags in a text, which are read from tag to tag."""
-    frames = _frames(custom_rows())
-    return any(map(text.__contains__, frames.between)) or any(
-        quote in text and token in text for quote, token in frames.quotes
-    )
-
-
-def _find_word_spans(text: str, match: re.Match[str]) -> tuple[Span, ...]:
-    """Where the words of a token stand."""
-    return tuple([word.span() for word in _WORD.finditer(text, *match.span())])
 
 
 def _group_tags(text: str, candidates: list[Tag]) -> Iterator[list[Tag]]:
@@ -203,20 +205,26 @@ class _TagContext:
         self.text = text
         self.at = self.line = self.double = self.single = 0
         self.stop = self.last = -1
-        self.end = len(text.rstrip())
         self.marks = [quote for quote, token in frames.quotes if token in text]
         marks = [mark for mark in (*_TRIPLE_QUOTES, "`") if mark in text]
         self.counts = dict.fromkeys([*marks, *self.marks], 0)
         self.between = {
             opening: next((closing for closing in closings if closing in text), closings[0])
-            for opening, closings in frames.between.items()
+            for opening, closings in (frames.between.items() if frames.opening.search(text) else ())
             if opening in text
         }
-        self.plain = not self.between and any(map(text.__contains__, _UNQUOTED_VALUE_KEYS))
-        if "(#" in text:
+        self.commented = "#" in text
+        if self.commented and "(#" in text:
             self.between["='"] = "')"
         self.framed = dict.fromkeys(self.between, False)
-        self.commented = "#" in text
+
+    @cached_property
+    def plain_end(self) -> int:
+        """Where the text ends in which values without quotes may stand; 0 where none may."""
+        may_be_plain = self.between.keys() <= {"='"} and any(
+            map(self.text.__contains__, _UNQUOTED_VALUE_KEYS)
+        )
+        return len(self.text.rstrip()) if may_be_plain else 0
 
     def may_hold(self, tag: Tag) -> bool:
         """Whether a tag may stand inside a value."""
@@ -232,7 +240,7 @@ class _TagContext:
             return True
         if not tag.framed:
             return False
-        if self.plain and end < self.end and _UNQUOTED_VALUE_LINE.match(self.text, self.line, start):
+        if end < self.plain_end and _UNQUOTED_VALUE_LINE.match(self.text, self.line, start):
             return True
         return any(self.framed.values())
 
@@ -251,6 +259,8 @@ class _TagContext:
             self.line = position - len(passed) + line_start
             self.double = self.single = 0
             passed = passed[line_start:]
+        if '"' not in passed and "'" not in passed:  # as before most tags
+            return
         passed = _remove_escapes(passed)
         self.double += _count_double_quotes(passed)
         self.single += _count_single_quotes(passed)
@@ -390,22 +400,24 @@ class TagPlaceholders:
         """The calls with the tags in their values; None where one is broken, or stands in a tool's name."""
         if any(_PLACEHOLDER.search(call.name) for call in raw.calls):
             return None
-        calls = tuple(map(self._call, raw.calls))
+        calls = tuple(
+            [
+                replace(
+                    call,
+                    arguments=tuple([(self.whole(key), self._value(value)) for key, value in call.arguments]),
+                    label=call.label and self.whole(call.label),
+                    binds=tuple([(self.whole(name), self._path(path)) for name, path in call.binds]),
+                    returns=tuple(map(self.whole, call.returns)),
+                    result=self._value(call.result),
+                )
+                for call in raw.calls
+            ]
+        )
         answer = raw.answer and tuple((key, self._value(value)) for key, value in raw.answer)
         seen = set(self.seen)
         notes = tuple(note._replace(message=self.whole(note.message)) for note in raw.notes)
         self.seen = seen  # a note tells of the text, be it a value's or not
         return None if self.broken else raw._replace(calls=calls, answer=answer, notes=notes)
-
-    def _call(self, call: RawCall) -> RawCall:
-        return replace(
-            call,
-            arguments=tuple([(self.whole(key), self._value(value)) for key, value in call.arguments]),
-            label=call.label and self.whole(call.label),
-            binds=tuple([(self.whole(name), self._path(path)) for name, path in call.binds]),
-            returns=tuple(map(self.whole, call.returns)),
-            result=self._value(call.result),
-        )
 
     def _value(self, value: Value) -> Value:
         if type(value) is dict:  # one with keys that a text repeats is refused later on
@@ -447,12 +459,8 @@ def _tags_in_programs(signs: TagPlaceholders) -> set[Span]:
         program = text[label.end() if label else start : end]
         tree = parse_syntax(program.strip()) if _PLACEHOLDER.search(program) else None
         nodes = [*ast.walk(tree)] if isinstance(tree, ast.Module) else []
-        in_comments = start > 0 and not any(map(_holds_sign, nodes))
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
+        in_comments = start > 0 and not any(isinstance(t, str) and _PLACEHOLDER.search(t) for t in texts)
         if nodes and (in_comments or any(isinstance(node, ast.Call) for node in nodes)):
             seen |= {span for span in signs.spans.values() if start <= span[0] < end}
     return seen
-
-
-def _holds_sign(node: ast.AST) -> bool:
-    value = node.value if isinstance(node, ast.Constant) else None
-    return isinstance(value, str) and _PLACEHOLDER.search(value) is not None

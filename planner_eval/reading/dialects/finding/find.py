@@ -44,6 +44,7 @@ from planner_eval.reading.dialects.finding.cut_texts import (
 )
 from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.finding.embedded_tokens import EmbeddedTagReading, read_embedded_tags, tags
+from planner_eval.reading.dialects.finding.pieces import PYTHON_TEXTS
 from planner_eval.reading.dialects.finding.searches import (
     Search,
     find_appbench_runs,
@@ -72,7 +73,7 @@ from planner_eval.reading.dialects.finding.unread_calls import (
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.program import Variables, connect_calls, shift_names
 from planner_eval.reading.dialects.programs.syntax import MAX_PARSED_CHARS, is_long_program, parse_syntax
-from planner_eval.reading.dialects.repairs import RepairedText, decode_once, repairs, unescape
+from planner_eval.reading.dialects.repairs import TEXT_ESCAPE, RepairedText, decode_once, repairs, unescape
 
 
 def find_plan(
@@ -130,10 +131,13 @@ def _read_escaped(source: str, found: RecognisedPlan, reader: BlockReader) -> Re
     is_read = found.raw.calls and not any("\\" in call.name for call in found.raw.calls)
     is_told = not reader.repair and any(map(may_tell_unread_call, found.raw.notes))
     unescaped = None if is_read or is_told else unescape(TextView(source))
-    if unescaped is None or not may_hold_call(unescaped.view.text):
+    if unescaped is None or not may_hold_call(text := unescaped.view.text):
         return found
     with suppress(ParseError):
-        read = find_plan(unescaped.view.text, reader.limits, repair=reader.repair)
+        if reader.repair or TEXT_ESCAPE.search(text) is not None:
+            read = find_plan(text, reader.limits, repair=reader.repair)
+        else:  # what it says without calls is not asked
+            read = _find_quoted(text, _new_search(text, reader.limits, repair=False, only_calls=True))
         if read.raw.calls:
             raw = unescaped.view.place(read.raw)
             if reader.repair:
@@ -190,19 +194,23 @@ def _find_quoted(source: str, search: Search) -> RecognisedPlan:
 
 def _read_quoted(source: str, reader: BlockReader) -> RecognisedPlan | None:
     """The plan in texts of Python's; None where they hold none."""
+    view = TextView(source).strip()
+    if PYTHON_TEXTS.match(view.text) is None:
+        return None
     search = _new_search(source, reader.limits, repair=reader.repair, located=reader.located)
+    texts = python_calls.string_list(search.reader.syntax(view.text))
     with suppress(ParseError):
-        read = search.reader.python_texts(TextView(source).strip())
-        return _build_plan(search, [read]) if read is not None and read.raw.calls else None
+        read = None if texts is None else search.reader.texts(texts, view)
+        return _build_plan(search, [read]) if isinstance(read, ReadCalls) and read.raw.calls else None
     return None
 
 
 def _find_plan(source: str, search: Search) -> RecognisedPlan:
-    may_be_data = source.lstrip()[:1] in (*JSON_STARTS, "'")
-    is_escaped = may_be_data and "\\" in source
+    first = source.lstrip()[:1]
+    is_escaped = first in (*JSON_STARTS, "'") and "\\" in source
     if not (is_escaped or may_hold_call(source) or _BARE_BRACKETS.fullmatch(source)):
         return _build_empty_plan("json", "the text calls no tool", None, note_unread_calls(source))
-    if source.lstrip()[:1] in JSON_STARTS:
+    if first in JSON_STARTS:
         json_read = _read_whole_json(TextView(source).strip(), search.reader)
         if json_read is not None:
             return _build_plan(search, [json_read])
@@ -247,10 +255,12 @@ def _read_whole_json(view: TextView, reader: BlockReader) -> ReadCalls | None:
     return repaired if isinstance(repaired, ReadCalls) else None
 
 
-def _new_search(source: str, limits: Limits, *, repair: bool, located: bool = False) -> Search:
+def _new_search(
+    source: str, limits: Limits, *, repair: bool, located: bool = False, only_calls: bool = False
+) -> Search:
     """A search, which reads what an assistant says in a conversation by another one."""
     words: ProseReader = partial(find_plan, limits=limits, repair=repair, located=located)
-    return Search(BlockReader(source, limits, words, repair=repair, located=located))
+    return Search(BlockReader(source, limits, words, repair=repair, located=located), only_calls=only_calls)
 
 
 def cut_marked_thoughts(text: str) -> str:
@@ -286,30 +296,13 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
             message = "calls are joined by 'or': it is unclear which are meant"
             notes.append(Diagnostic("find.alternative", message, "warning", span=other.span()))
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
-    answer = next((item.raw.answer for item in read if item.raw.answer is not None), None)
     notes += reader.notes
+    answer = next((item.raw.answer for item in read if item.raw.answer is not None), None)
     if not calls:
-        if reader.error is not None:
-            raise reader.error
-        _refuse_opening(search)
-        _refuse_unfinished_call(search, text, 0, (), called=False)
-        reason = reader.why or "the text calls no tool"
-        unread_span = (
-            None
-            if read
-            else find_unread_assignment(reader, 0, len(reader.source), [n.span for n in notes if n.span])
-        )
-        if unread_span is not None:
-            message = f"what {UNREAD_CALL} was not read: {shorten(reader.source[slice(*unread_span)], 60)!r}"
-            notes.append(Diagnostic("find.text", message, "warning", span=unread_span))
-        elif not read:
-            is_thought = not text.strip() and any(note.code == "find.thought" for note in notes)
-            answer_text = reader.source if is_thought else text
-            notes += note_unread_calls(answer_text, reader.defined)
-        return _build_empty_plan(read[0].dialect if read else "json", reason, answer, notes)
+        return _build_plan_without_calls(search, read, text, answer, notes)
     ignored = [note for note in notes if note.code == "find.text"]
     repeated = [note.span[1] for note in notes if note.code == "find.restated" and note.span]
-    _refuse_unfinished_call(search, text, max(*map(_last_call_end, read), *repeated, 0), ignored, called=True)
+    _refuse_unfinished_call(search, text, max(*map(_last_call_end, read), *repeated, 1), ignored)
     if reader.held:  # a piece was read after one that names results
         repeats = search.repeats
         calls = connect_calls(calls, segment_starts(read, repeats.unnumbered), repeats.again)
@@ -322,6 +315,35 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
     notes += note_ignored_text(reader, read, text, [note for note in notes if note.span])
     _refuse_long_programs(text, reader.source, read, notes)
     return RecognisedPlan(names[0], RawPlan(tuple(calls), answer, tuple(notes), read[0].reason))
+
+
+def _build_plan_without_calls(
+    search: Search, read: list[ReadCalls], text: str, answer: Arguments | None, notes: list[Diagnostic]
+) -> RecognisedPlan:
+    """The plan of a text of which no call was read: an error, or the answer that it calls no tool."""
+    reader, source = search.reader, search.reader.source
+    if search.only_calls:
+        return _build_empty_plan("json", "")
+    if reader.error is not None:
+        raise reader.error
+    if search.unclosed is not None:
+        raise CutError("inside a thought", text=source, start=search.unclosed)
+    opened = find_call_opening(source)
+    if opened is not None:
+        raise CutError(opened[1], text=source, start=opened[0])
+    if _BARE_BRACKETS.fullmatch(source):
+        loads(source, reader.limits)
+    _refuse_unfinished_call(search, text, 0, ())
+    noted = [note.span for note in notes if note.span]
+    unread_span = None if read else find_unread_assignment(reader, 0, len(source), noted)
+    if unread_span is not None:
+        message = f"what {UNREAD_CALL} was not read: {shorten(source[slice(*unread_span)], 60)!r}"
+        notes.append(Diagnostic("find.text", message, "warning", span=unread_span))
+    elif not read:
+        is_thought = not text.strip() and any(note.code == "find.thought" for note in notes)
+        notes += note_unread_calls(source if is_thought else text, reader.defined)
+    dialect = read[0].dialect if read else "json"
+    return _build_empty_plan(dialect, reader.why or "the text calls no tool", answer, notes)
 
 
 def _refuse_long_programs(
@@ -363,29 +385,15 @@ def _build_empty_plan(
     return RecognisedPlan(dialect, RawPlan((), answer, (*notes, no_call_remark(why)), why))
 
 
-def _refuse_opening(search: Search) -> None:
-    """Refuse a text without calls that ends in a thought or after what opens a call, or is brackets alone."""
-    source = search.reader.source
-    if search.unclosed is not None:
-        raise CutError("inside a thought", text=source, start=search.unclosed)
-    opened = find_call_opening(source)
-    if opened is not None:
-        raise CutError(opened[1], text=source, start=opened[0])
-    if _BARE_BRACKETS.fullmatch(source):
-        loads(source, search.reader.limits)
-
-
-def _refuse_unfinished_call(
-    search: Search, text: str, start: int, notes: Iterable[Diagnostic], *, called: bool
-) -> None:
-    """Refuse a text that ends in a call of which nothing was read; `notes` are of words passed over."""
+def _refuse_unfinished_call(search: Search, text: str, start: int, notes: Iterable[Diagnostic]) -> None:
+    """Refuse a text that ends in a call after `start`; `notes` are of words passed over."""
     source = search.reader.source
     if any(
         n.code == "find.code" or (n.span and n.span[1] == len(source))
         for n in (*search.notes, *search.reader.notes, *notes)
     ):
         return
-    call_start = find_unfinished_call(text or source, start, called=called)
+    call_start = find_unfinished_call(text or source, start)
     if call_start is not None:
         raise CutError("inside a call", text=source, start=call_start)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import keyword
 import re
 from abc import ABC, abstractmethod
@@ -23,11 +24,12 @@ from planner_eval.base.json_text import (
 )
 from planner_eval.base.limits import Limits
 from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern, shorten
-from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
+from planner_eval.plan.model import Diagnostic, RawPlan, Value
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import (
     JSON_STARTS,
     find_call_candidates,
+    is_plain_call,
     part_texts,
 )
 from planner_eval.reading.dialects.conversations.turns import (
@@ -46,7 +48,6 @@ from planner_eval.reading.dialects.detect import (
 from planner_eval.reading.dialects.finding.cut_texts import CutError, ends_inside_data, find_cut_call
 from planner_eval.reading.dialects.finding.edited_text import TextView, unescape_view
 from planner_eval.reading.dialects.finding.segments import (
-    CALL_LIKE,
     OBJECT_START,
     Block,
     LazyJSONError,
@@ -70,15 +71,13 @@ from planner_eval.reading.dialects.finding.segments import (
     split_blocks,
 )
 from planner_eval.reading.dialects.notations import appbench_prose
-from planner_eval.reading.dialects.notations.framed import token_pattern
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
-from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
+from planner_eval.reading.dialects.programs.program import PieceVariables
 from planner_eval.reading.dialects.programs.python_ast import follow
 from planner_eval.reading.dialects.programs.syntax import CONDITION_CODE, parse_syntax
 from planner_eval.reading.dialects.programs.values import Unknown
 from planner_eval.reading.dialects.repairs import QUOTED_CALL, repairs
-from planner_eval.reading.dialects.table import Wrapper
 
 SCRIPT_START = lazy_pattern(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
 
@@ -117,7 +116,7 @@ class PieceReader(ABC):
         self.decoded: tuple[str, list[Any] | None] = "", None
         self.held: dict[str, Value | Unknown] = {}
         self.bound: list[PieceVariables] = []
-        self.pieces = 0
+        self.next_number = itertools.count(1).__next__  # for a piece, which no other has
         self.parsed: tuple[str | None, ast.Module | SyntaxError | None] = None, None
 
     @abstractmethod
@@ -142,18 +141,7 @@ class PieceReader(ABC):
             raise locate_error_in_source(error, view, self.source) from None
         if values is None:
             return None
-        return self._whole(self.data(values, view), view)
-
-    def python_texts(self, view: TextView) -> ReadCalls | None:
-        """A view that may be texts of Python's as a whole, one or a list; None where it is none.
-
-        Raises:
-            ParseError: something in them is not the call that it should be.
-        """
-        texts = python_calls.string_list(self.syntax(view.text)) if _TEXTS.match(view.text) else None
-        return None if texts is None else self._whole(self.texts(texts, view), view)
-
-    def _whole(self, read: ReadCalls | NoCalls, view: TextView) -> ReadCalls:
+        read = self.data(values, view)
         if isinstance(read, ReadCalls):
             return read
         self._refuse_deep(view, deep=is_nested_too_deep(view.text, self.limits))
@@ -183,27 +171,20 @@ class PieceReader(ABC):
             ParseError: something is not the call that it should be.
         """
         value = unwrap_single(values)
-        self._refuse_deep(view, deep=is_data_nested_too_deep(value, self.limits, lists=True))
-        empty = _find_no_call_reason(value)
-        if empty is not None:
-            unclear = ambiguity_error(value) if empty is _SCHEMA_SEGMENT else None
-            if unclear is not None:  # where nothing else is a call, it is why nothing was read
-                self.error = self.error or locate_error_in_source(unclear, view, self.source)
-            return empty
-        if isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value)):
-            return self.texts([value] if isinstance(value, str) else value, view)
-        message = {"role": "assistant", "content": value if isinstance(value, list) else [value]}
-        talk = read_conversation(value if part_texts(value) is None else message)
-        if talk is not None:
-            return self.talk(talk, view)
-        refuse_loose_json_calls(value, view.text)
+        items = value if isinstance(value, list) else [value]
+        notes: list[Diagnostic] = []
+        is_plain = bool(items) and all(map(is_plain_call, items))  # as most are, and nothing else
+        other = None if is_plain else self._other_data(value, view)
+        if other is not None:
+            return other
         located_values = None
         if self.located and located and len(view.text) <= LARK_CHARS:
             from planner_eval.base.json_places import locate_values
 
             located_values = ObjectSpans(locate_values(view.text))
             value = unwrap_single(located_values.values)
-        value, notes = find_call_candidates(value)
+        if not is_plain:
+            value, notes = find_call_candidates(value)
         if value == []:
             self.notes += notes
             return NoCalls("a list without calls")
@@ -224,6 +205,33 @@ class PieceReader(ABC):
         if notes:
             raw = raw._replace(notes=(*raw.notes, *notes))
         return ReadCalls(candidate.dialect, view.place(raw), candidate.reason, span_of(view))
+
+    def _other_data(self, value: Any, view: TextView) -> ReadCalls | NoCalls | None:
+        """What data is other than calls: nothing, a schema, texts or a conversation; None where it is none.
+
+        Raises:
+            ParseError: a tool's name and its arguments stand side by side in it.
+        """
+        self._refuse_deep(view, deep=is_data_nested_too_deep(value, self.limits, lists=True))
+        if isinstance(value, (str, list)) and not value:
+            return NoCalls("an empty list or text")
+        if value == {}:
+            return NoCalls("an empty object")
+        if isinstance(value, list) and value.count({}) == len(value):  # to look at each takes seconds
+            return NoCalls("a message without calls")
+        if is_schema(value):
+            unclear = ambiguity_error(value)
+            if unclear is not None:  # where nothing else is a call, it is why nothing was read
+                self.error = self.error or locate_error_in_source(unclear, view, self.source)
+            return NoCalls("a schema of tools or parameters")
+        if isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value)):
+            return self.texts([value] if isinstance(value, str) else value, view)
+        message = {"role": "assistant", "content": value if isinstance(value, list) else [value]}
+        talk = read_conversation(value if part_texts(value) is None else message)
+        if talk is not None:
+            return self.talk(talk, view)
+        refuse_loose_json_calls(value, view.text)
+        return None
 
     def talk(self, talk: Conversation, view: TextView) -> ReadCalls | NoCalls:
         """The calls of a conversation or an API's answer that stands in a text, or was mended.
@@ -364,11 +372,6 @@ class PieceReader(ABC):
             self.held.update(bound.shared())
         self.bound.clear()
         return self.held
-
-    def next_number(self) -> int:
-        """A number for a piece, which no other has."""
-        self.pieces += 1
-        return self.pieces
 
     def keep(self, read: ReadCalls | NoCalls) -> None:
         """Let later pieces see what the variables of a piece hold that counts."""
@@ -523,39 +526,6 @@ class PieceReader(ABC):
             return error
         return CutError("inside a call", text=self.source, start=view.origin(start))
 
-    def repaired_rows(self, text: str, rows: list[Wrapper]) -> ReadCalls | None:
-        """A text of a notation with tokens, mended; None without leave to repair, or in vain."""
-        if not self.repair:
-            self.parts = True
-            return None
-        for row in rows:
-            if row.shape != "sections":
-                continue
-            calls: list[RawCall] = []
-            notes: list[Diagnostic] = []
-            opening = token_pattern(row.open)
-            matches = list(opening.finditer(text))
-            views: list[TextView] = []
-            for i, match in enumerate(matches):
-                end = matches[i + 1].start() if i + 1 < len(matches) else len(text)
-                close = token_pattern(row.close).search(text, match.end(), end) if row.close else None
-                view = TextView(text).cut(match.end(), close.start() if close else end).strip()
-                if view.text[:1] in ("[", "{") or CALL_LIKE.match(view.text):
-                    views.append(view)
-            try:  # the last one first: a text that is cut off ends in it
-                read = [self.mended(view, strictly=True) for view in views[-1:] + views[:-1]]
-            except ParseError:
-                return None
-            for section in read[1:] + read[:1]:
-                if isinstance(section, ReadCalls):
-                    calls += shift_names(section.raw.calls, len(calls)) if calls else section.raw.calls
-                    notes += section.raw.notes
-            if calls:
-                return ReadCalls(
-                    row.name, RawPlan(tuple(calls), None, tuple(notes)), "its tokens", (0, len(text))
-                )
-        return None
-
     def _kept(self, read: ReadCalls | NoCalls) -> list[ReadCalls]:
         self.keep(read)
         if isinstance(read, NoCalls):
@@ -567,7 +537,7 @@ class PieceReader(ABC):
 # ---------------------------------------------------------------- helpers
 _TWO_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
 _KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist})
-_TEXTS = lazy_pattern(r"(?:\[\s*+)?['\"](?:.*['\"])\]?\s*+\Z", re.S)
+PYTHON_TEXTS = lazy_pattern(r"(?:\[\s*+)?['\"](?:.*['\"])\]?\s*+\Z", re.S)
 """How a text begins and ends that may be texts in quotes, one or a list."""
 _QUOTED = (JSON_STRING, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))
 _CALL_FREE_TEXT = re.compile(
@@ -576,20 +546,6 @@ _CALL_FREE_TEXT = re.compile(
 """A text without a bracket of a call, but for those in quotes that hold no code, be it Python or not."""
 
 _SCRIPT_OBJECT_ARGUMENT = lazy_pattern(r"\(\s*\{\s*\w+\s*[:,}]")
-
-
-def _find_no_call_reason(value: Any) -> NoCalls | None:
-    """Why a value holds no call that could be looked for; None where it may hold one."""
-    if isinstance(value, (str, list)) and not value:
-        return NoCalls("an empty list or text")
-    if value == {}:
-        return NoCalls("an empty object")
-    if isinstance(value, list) and value.count({}) == len(value):  # of which a look at each takes seconds
-        return NoCalls("a message without calls")
-    return _SCHEMA_SEGMENT if is_schema(value) else None
-
-
-_SCHEMA_SEGMENT = NoCalls("a schema of tools or parameters")
 
 
 def _note_texts_without_calls(texts: list[str]) -> Diagnostic:

@@ -12,9 +12,7 @@ from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span
 from planner_eval.base.text import text_hash
 from planner_eval.plan.model import Diagnostic, RawComputed, RawPlan, RawRef, fold
-from planner_eval.reading.dialects.finding.segments import (
-    ReadCalls,
-)
+from planner_eval.reading.dialects.finding.segments import ReadCalls
 
 
 @dataclass(slots=True)

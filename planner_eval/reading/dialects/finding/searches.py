@@ -40,6 +40,7 @@ from planner_eval.reading.dialects.finding.segments import (
     blank_spans,
     fence_tagged_code,
     fences,
+    join_pieces,
     locate_error_in_source,
     own_names,
     span_of,
@@ -77,7 +78,9 @@ def read_before_own_code(block: Block, reader: BlockReader, *, after: bool) -> l
     own = _OWN_CODE_START.search(f"\n{text}")
     start = _start_of_own_code(text, own.start()) if own else 0
     is_own = after and (own is not None or _IMPORT.match(text.lstrip()) is not None)
-    is_python = (is_own or start > 0) and reader.as_python(block.view) is not None
+    # It is read without the blanks after it, and what is the same text is parsed once.
+    view = block.view if text[:1].isspace() else block.view.strip()
+    is_python = (is_own or start > 0) and reader.as_python(view) is not None
     if start and not is_python:
         calls_before, variables, bound = reader.taken, dict(reader.held), [*reader.bound]
         with suppress(ParseError):
@@ -126,10 +129,14 @@ _EMPTY_LIST_AT_END = lazy_pattern(r"\s*+\[\s*+\]\s*+\Z")
 
 
 class Search:
-    """The state of one search: its reader, what it remarks, which calls it has read."""
+    """The state of one search: its reader, what it remarks, which calls it has read.
 
-    def __init__(self, reader: BlockReader) -> None:
+    With `only_calls` it is not asked what a text says that holds none.
+    """
+
+    def __init__(self, reader: BlockReader, *, only_calls: bool = False) -> None:
         self.reader = reader
+        self.only_calls = only_calls
         self.repeats = Repeats(reader.next_number)
         self.notes = self.repeats.notes
         self.unclosed: int | None = None
@@ -223,6 +230,9 @@ def _row_token(row: Wrapper) -> str:
     return parameter if len(parameter) > 1 else row.call[0].split("$")[0].split("\n")[-1]
 
 
+_SPACE = lazy_pattern(r"\s*+")
+
+
 class _RowReading(NamedTuple):
     """What a row read, and where its tokens stand; None where that was not seen as it read."""
 
@@ -231,8 +241,19 @@ class _RowReading(NamedTuple):
     places: list[Span] | None
 
     def extents(self, text: str) -> list[Span]:
-        """Where the calls stand, in order; none where that is not known."""
-        return call_spans(self.row, text, self.read.raw) if self.places is None else self.places
+        """Where the calls stand with the row's tokens around them, in order; none where that is not known."""
+        if self.places is not None:
+            return self.places
+        spans = [call.span for call in self.read.raw.calls if call.span is not None]
+        if len(spans) < len(self.read.raw.calls):
+            return []
+        opening, close = token_pattern(self.row.open), token_pattern(self.row.close)
+        opened = {match.end(): match.start() for match in opening.finditer(text)} if self.row.open else {}
+        extents: list[Span] = []
+        for start, end in spans:
+            closed = close.match(text, _SPACE.match(text, end).end()) if self.row.close else None  # type: ignore[union-attr]
+            extents.append((opened.get(start, start), closed.end() if closed else end))
+        return extents
 
 
 def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> list[ReadCalls]:
@@ -307,7 +328,7 @@ def _repair_tokens(
     Raises:
         ParseError: the error that was met last, or that the text ends inside a call.
     """
-    repaired = search.reader.repaired_rows(text, rows)
+    repaired = _repair_sections(text, rows, search.reader)
     if repaired is not None:
         return [repaired]
     furthest = max(errors, key=lambda e: e.offset)
@@ -316,6 +337,33 @@ def _repair_tokens(
         raise CutError(cut[1], text=search.reader.source, start=cut[0], dialect=furthest.dialect)
     furthest.text = search.reader.source
     raise furthest
+
+
+def _repair_sections(text: str, rows: list[Wrapper], reader: BlockReader) -> ReadCalls | None:
+    """A text of a notation with tokens, mended; None without leave to repair, or in vain."""
+    if not reader.repair:
+        reader.parts = True
+        return None
+    for row in rows:
+        if row.shape != "sections":
+            continue
+        matches = list(token_pattern(row.open).finditer(text))
+        ends = [*(match.start() for match in matches[1:]), len(text)]
+        views: list[TextView] = []
+        for match, end in zip(matches, ends, strict=False):
+            close = token_pattern(row.close).search(text, match.end(), end) if row.close else None
+            view = TextView(text).cut(match.end(), close.start() if close else end).strip()
+            if view.text[:1] in ("[", "{") or CALL_LIKE.match(view.text):
+                views.append(view)
+        try:  # the last one first: a text that is cut off ends in it
+            read = [reader.mended(view, strictly=True) for view in views[-1:] + views[:-1]]
+        except ParseError:
+            return None
+        sections = [section for section in read[1:] + read[:1] if isinstance(section, ReadCalls)]
+        raw = join_pieces(sections, TextView(text)).raw if sections else RawPlan(())
+        if raw.calls:
+            return ReadCalls(row.name, raw, "its tokens", (0, len(text)))
+    return None
 
 
 def _is_end(text: str, search: Search) -> bool:
@@ -516,33 +564,3 @@ def _is_rambling(block: Block, error: ParseError, reader: BlockReader) -> bool:
     with suppress(ParseError):
         return not mending.block(block)
     return True
-
-
-# ----------------------------------------------------------------------
-# Where the calls stand that a row's tokens frame, and what a text holds beside them.
-def call_spans(row: Wrapper, text: str, raw: RawPlan) -> list[Span]:
-    """Where the calls stand that a row read, with their tokens, in order; none where that is not known.
-
-    Args:
-        row: The row; one of sections says so itself as it reads.
-        text: The text.
-        raw: What was read in it.
-    """
-    if any(call.span is None for call in raw.calls):
-        return []
-    return list(_framed_spans(row, text, [call.span for call in raw.calls if call.span]))
-
-
-def _framed_spans(row: Wrapper, text: str, spans: list[Span]) -> Iterator[Span]:
-    """The places of calls with the row's tokens right around them."""
-    around = token_pattern(row.open), token_pattern(row.close)
-    opened = {match.end(): match.start() for match in around[0].finditer(text)} if row.open else {}
-    for start, end in spans:
-        closed = around[1].match(text, _skip_white_space(text, end)) if row.close else None
-        yield opened.get(start, start), closed.end() if closed else end
-
-
-def _skip_white_space(text: str, position: int) -> int:
-    while text[position : position + 1].isspace():
-        position += 1
-    return position

@@ -150,10 +150,6 @@ class ReadCalls:
     pieces: tuple[tuple[int, int], ...] = ()
     extents: tuple[Span, ...] = ()
 
-    def places(self) -> tuple[Span, ...]:
-        """Where the calls stand, each with its tokens, where that is known; else all of them together."""
-        return self.extents or (self.span,)
-
 
 @fast_frozen
 class NoCalls:
@@ -319,17 +315,11 @@ def is_labelled_prose(tree: ast.Module) -> bool:
     (True, False)
     """
     annotated = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
-    return bool(annotated) and (
-        _are_labels(annotated) or any(_is_labelled_assignment(node, tree) for node in annotated)
-    )
-
-
-def _are_labels(annotated: list[ast.AnnAssign]) -> bool:
     return any(
         node.value is None
         and any(isinstance(inner, (ast.Call, ast.Dict)) for inner in ast.walk(node.annotation))
         for node in annotated
-    )
+    ) or any(_is_labelled_assignment(node, tree) for node in annotated)
 
 
 def _is_labelled_assignment(node: ast.AnnAssign, tree: ast.Module) -> bool:
@@ -444,13 +434,11 @@ def refuse_loose_python_calls(tree: ast.Module, text: str) -> None:
         value = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(value, (ast.List, ast.Tuple)):
             refuse_loose_json_calls(_literal_data(value), text)
-        elif isinstance(value, ast.Dict) and _has_arguments(statement) and _makes_calls(tree):
+        elif isinstance(value, ast.Dict) and _has_arguments(statement):
+            if not any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+                continue
             reason = "found an object with a name and arguments among calls in Python, expected one notation"
             raise LooseCallError(reason, text=text, offset=PlacedTree(tree, text).span(value)[0])
-
-
-def _makes_calls(tree: ast.Module) -> bool:
-    return any(isinstance(node, ast.Call) for node in ast.walk(tree))
 
 
 def _literal_data(node: ast.expr) -> Any:
@@ -526,20 +514,11 @@ def dedent_view(view: TextView) -> TextView:
     first = len(lines[0][1]) if lines else 0
     if not common and not first:
         return view
-    if lines and not first and common:  # only the first line was stripped
-        return (
-            view.edit(TextEdit(m.start(), m.start() + common, "") for m in inner)
-            if _is_uniform_indent(inner, common)
-            else view
-        )
+    if not first:  # only the first line was stripped
+        if text[: inner[0].start()].rstrip().endswith((":", ",", "(", "[", "{")):
+            return view  # the language wants the others indented
+        lines = inner
     return view.edit(TextEdit(m.start(), m.start() + min(common, len(m[1])), "") for m in lines)
-
-
-def _is_uniform_indent(lines: list[re.Match[str]], common: int) -> bool:
-    """Whether the lines after a stripped first one are indented for no reason of the language."""
-    return all(len(m[1]) >= common for m in lines) and not lines[0].string[
-        : lines[0].start()
-    ].rstrip().endswith((":", ",", "(", "[", "{"))
 
 
 def split_blocks(view: TextView) -> Iterator[Block]:

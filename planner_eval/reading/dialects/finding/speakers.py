@@ -10,20 +10,21 @@ from typing import TypeAlias
 from planner_eval.base.errors import AnswerError
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import group_by_sign, holds_signed, lazy_pattern
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.finding.segments import blank_matches, blank_spans
 
-CHAT_TOKEN = (
-    r"<\|im_(?:user|assistant|system)\|>(?:\w++<\|im_middle\|>)?+|<\|(?:im_(?:start|end|sep|middle)|endoftext|startoftext|e[ot][mt]_id|eo[tm]"
+CHAT_TOKENS = (
+    r"<\|im_(?:user|assistant|system)\|>(?:\w++<\|im_middle\|>)?+",
+    r"<\|(?:im_(?:start|end|sep|middle)|endoftext|startoftext|e[ot][mt]_id|eo[tm]"
     r"|(?:begin|end)_of_text|(?:start|end)_header_id|header_(?:start|end)|(?:start|end)_of_role|end|user|assistant"
-    r"|system|observation|(?:START|END)_OF_TURN_TOKEN|(?:USER|CHATBOT|SYSTEM)_TOKEN)\|>"
-    r"|<\|turn>|<turn\|>|<(?:start|end)_of_turn>|<pad>|<[be]os>|<seed:[be]os>"
-    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\]|\[e~\[|\]~b\]"
-    r"|\[\|(?:system|user|assistant|tool|endofturn)\|\]"
-    r"|<\uff5c(?:(?:begin|end)\u2581of\u2581sentence|(?:hy_)?(?:User|Assistant|System))\uff5c>"
-)
+    r"|system|observation|(?:START|END)_OF_TURN_TOKEN|(?:USER|CHATBOT|SYSTEM)_TOKEN)\|>",
+    r"<\|turn>", r"<turn\|>", "<(?:start|end)_of_turn>", "<pad>", "<[be]os>", "<seed:[be]os>",
+    r"<\uff5c(?:(?:begin|end)\u2581of\u2581sentence|(?:hy_)?(?:User|Assistant|System))\uff5c>",
+    r"\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\]", r"\[e~\[",
+    r"\[\|(?:system|user|assistant|tool|endofturn)\|\]", r"\]~b\]",
+)  # fmt: skip
 """The tokens of chat templates, which begin and end turns."""
 _PADDING = (
     r"\s*+(?:(?:<\|(?:begin_of_text|end_of_text|endoftext|startoftext|im_end|e[ot][mt]_id|end|pad"
@@ -63,7 +64,12 @@ _TOKEN_HEADER = lazy_pattern(
     r"|<end_of_turn>|</s>|<turn\|>|\[e~\[|<seed:eos>|\[\|endofturn\|\]|<\uff5cend\u2581of\u2581sentence\uff5c>)"
 )
 """The same with any role, or where a turn ends."""
-HEADER_SIGNS = ("<|", "[INST]", "<start_of_turn>", "<\uff5c", "]~b]", "<seed:bos>", "[|", "[SYSTEM_PROMPT]")
+HEADER_SIGNS = group_by_sign(
+    map(
+        re.escape,
+        ("<|", "[INST]", "<start_of_turn>", "<\uff5c", "]~b]", "<seed:bos>", "[|", "[SYSTEM_PROMPT]"),
+    )
+)
 """Of which one stands where a turn begins in tokens."""
 
 _SPEAKER_NAME = (
@@ -245,7 +251,7 @@ _Headers: TypeAlias = "tuple[list[re.Match[str]], str]"
 
 def _find_token_headers(source: str) -> _Headers:
     """The headers in chat tokens."""
-    headers = [*_TOKEN_HEADER.finditer(source)] if any(map(source.__contains__, HEADER_SIGNS)) else []
+    headers = [*_TOKEN_HEADER.finditer(source)] if holds_signed(HEADER_SIGNS, source) else []
     known = [
         header
         for header in headers

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from planner_eval.base.limits import Span
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import find_signed, group_by_sign, lazy_pattern
 
 THOUGHT_NAMES = "think|thinking|thought|reasoning|scratchpad|seed:think|longcat_think"
 THOUGHT_TOKENS = (
@@ -46,14 +46,17 @@ def compile_enclosed(tokens: Iterable[tuple[str, str]], more: str = "(?!)") -> r
 _THOUGHT = compile_enclosed(
     THOUGHT_TOKENS, rf"{re.escape(_HARMONY_THOUGHT)}(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+"
 )
-_START_OR_END = lazy_pattern(
-    rf"<(?:{THOUGHT_NAMES})\s|{'|'.join(re.escape(start) + _no_mention(start) for start in THOUGHT_ENDS)}"
-    + "".join(
-        rf"|{re.escape(end)}(?!\\*+[\"']|</(?!s>)|(?<=`{re.escape(end)})`(?!`))" for end in THOUGHT_END_TOKENS
+_STARTS_AND_ENDS = group_by_sign(
+    (
+        rf"<(?:{THOUGHT_NAMES})\s",
+        *(re.escape(start) + _no_mention(start) for start in THOUGHT_ENDS),
+        *(
+            rf"{re.escape(end)}(?!\\*+[\"']|</(?!s>)|(?<=`{re.escape(end)})`(?!`))"
+            for end in THOUGHT_END_TOKENS
+        ),
     ),
     re.I,
 )
-"""Each branch begins with a sign, so that a search runs over prose at the speed of a set."""
 
 
 def find_thoughts(text: str) -> list[Span]:
@@ -62,10 +65,9 @@ def find_thoughts(text: str) -> list[Span]:
     >>> find_thoughts("f(a=1)?</think>f(a=2)"), find_thoughts("f()<think>g()")
     ([(0, 15)], [(3, 13)])
     """
-    if not any(map(text.__contains__, "<[\u25c1")):  # with which all of them begin
+    marks = find_signed(_STARTS_AND_ENDS, text)
+    if not marks:
         return []
-    first = _START_OR_END.search(text)
-    if first is None:
-        return []
+    first = marks[0]
     prompted = [(0, first.end())] if first.group().lower() in THOUGHT_END_TOKENS else []
     return prompted + [match.span() for match in _THOUGHT.finditer(text, prompted[0][1] if prompted else 0)]

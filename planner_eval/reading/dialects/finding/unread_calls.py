@@ -13,7 +13,14 @@ from typing import Any
 
 from planner_eval.base.json_text import decode
 from planner_eval.base.limits import Span
-from planner_eval.base.text import INVISIBLE, lazy_pattern, line_end, shorten
+from planner_eval.base.text import (
+    INVISIBLE,
+    group_by_sign,
+    holds_signed,
+    lazy_pattern,
+    line_end,
+    shorten,
+)
 from planner_eval.plan.model import UNREAD_CALL, Diagnostic
 from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, NAME_KEYS, is_call
 from planner_eval.reading.dialects.detect import is_schema
@@ -188,6 +195,13 @@ _LOOSE_LINES = ((lazy_pattern(""), lazy_pattern(
 )),)  # fmt: skip
 """The same on lines of their own, which may stand in a fence."""
 
+
+def _by_signs(regex: str, *signs: str) -> Iterator[tuple[re.Pattern[str], re.Pattern[str]]]:
+    """A row of a pattern for each of the signs of which it needs one: several together are found late."""
+    pattern = lazy_pattern(regex)
+    return ((lazy_pattern(sign), pattern) for sign in signs)
+
+
 _SHORT_CALLS = (
     # [f x=1], x[city="Rome"] and <weather city="Rome"/> on lines of their own; the last is no tag of HTML's
     (lazy_pattern(r"\["), lazy_pattern(
@@ -200,18 +214,18 @@ _SHORT_CALLS = (
         r"(?m)^[ \t]*+<(?!(?:img|input|br|hr|meta|link|path|circle|rect|line|use|source|area|base)\b)"
         r"(?P<tool>[a-z]\w++)(?:\s++\w++=(?:\"[^\"\n]*+\"|'[^'\n]*+'))++\s*+/>[ \t]*+$"
     )),
-    (lazy_pattern("curl|GET|POST|PUT|PATCH|DELETE"), lazy_pattern(
+    *_by_signs(
         r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
-        r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
-    )),
-    (lazy_pattern("[Cc]alling|[Ii]nvoking|[Rr]unning|[Ee]xecuting|## next_tool"), lazy_pattern(
+        r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))",
+        "curl", "GET|POST|PUT|PATCH|DELETE",
+    ),
+    *_by_signs(
         rf"(?:(?P<field>\[\[ ## next_tool_name ## \]\]\s*+{_NOT_NO_TOOL})"
         r"|(?i:calling|invoking|running|executing)(?: (?:the )?(?:tool|function))?:?\s++[`'\"]?)"
-        rf"{_NAMED}(?(field)|[`'\"]?\s++with(?: [\w ]{{1,20}})?:?\s*+`?\{{)"
-    )),
-    (lazy_pattern(":= |await "), lazy_pattern(
-        rf"(?::=|await)[ \t]++{_NAMED}(?:<[\w\s,.]*+>)?\([\"'\d{{]"
-    )),
+        rf"{_NAMED}(?(field)|[`'\"]?\s++with(?: [\w ]{{1,20}})?:?\s*+`?\{{)",
+        "## next_tool", "ing(?:(?<=[Cc]alling|[Rr]unning)|(?<=[Ii]nvoking)|(?<=[Ee]xecuting))",
+    ),
+    *_by_signs(rf"(?::=|await)[ \t]++{_NAMED}(?:<[\w\s,.]*+>)?\([\"'\d{{]", ":= ", "await "),
 )  # fmt: skip
 """The same with a name of any kind."""
 
@@ -438,7 +452,7 @@ _DENIAL = lazy_pattern(
     r"[^.!?]{0,120}?\b(?:had|were|was|could|would|existed|provided?|available|knew))\b",
     re.I,
 )
-_DENIAL_WORDS = ("not", "'t", "’t", "able", "hypothetical", "if ", "had ", "were ")
+_DENIAL_WORDS = group_by_sign(("not", "'t", "’t", "able", "hypothetical", "if ", "had ", "were "))
 """Of which one, in small letters, stands in each denial: a look for them is cheap."""
 _SENTENCE_OR_LINE = lazy_pattern(r"(?:[^.!?\n]++|[.!?](?!\s|\Z))++")
 _SENTENCE_END = lazy_pattern(r"[.!?](?=\s)|\n[ \t]*\n")
@@ -466,18 +480,16 @@ def is_denied(text: str, start: int, end: int) -> bool:
     [False, True]
     """
     before = text[max(0, start - 400) : start]
-    if _may_deny(before):
+    if holds_signed(_DENIAL_WORDS, before.lower()):
         before = before[: len(before) - _REVERSED_FENCE_START.match(before[::-1]).end()]  # type: ignore[union-attr]
         sentence = before[max((m.end() for m in _SENTENCE_END.finditer(before)), default=0) :]
         clause = sentence[max((m.end() for m in _CLAUSE_START.finditer(sentence)), default=0) :]
         if _DENIAL.search(clause):
             return True
     after = _SENTENCE_OR_LINE.match(text, end, end + 200)
-    return after is not None and _may_deny(after[0]) and bool(_DENIAL.search(after[0]))
-
-
-def _may_deny(text: str) -> bool:
-    return any(map(text.lower().__contains__, _DENIAL_WORDS))
+    if after is None or not holds_signed(_DENIAL_WORDS, after[0].lower()):
+        return False
+    return _DENIAL.search(after[0]) is not None
 
 
 # ----------------------------------------------------------------------
@@ -504,7 +516,8 @@ def note_ignored_text(
     source = reader.source
     noted = [note.span for note in notes if note.span]
     noted_spans = [note.span for note in notes if note.span and note.code in _IGNORED_CODES]
-    inside: list[Span] = sorted([*noted_spans, *(place for item in read for place in item.places())])
+    call_spans = (span for item in read for span in item.extents or (item.span,))
+    inside: list[Span] = sorted([*noted_spans, *call_spans])
     python = all(item.dialect in PYTHON_DIALECTS for item in read)
     offset = total = gaps = 0
     first: Span | None = None

@@ -234,7 +234,25 @@ def has_too_many_calls(text: str, limits: Limits) -> bool:
     ... )
     (True, False)
     """
-    return text.count("(") > limits.calls and _has_only_excess_calls(text, limits.calls)
+    if text.count("(") <= limits.calls:
+        return False
+    position = _FENCE.match(text).end()  # type: ignore[union-attr]
+    roots: set[str] = set()
+    targets: set[str] = set()
+    for _ in range(limits.calls + 1):
+        match = _call_pattern().match(text, position)
+        if match is None:
+            return False
+        position = match.end()
+        roots.add(match["root"])
+        targets.update(re.findall(r"\w+", match["targets"] or ""))
+    if targets & roots:  # a name that they assign is no tool
+        return False
+    if _MORE_CALLS_OR_WORDS.fullmatch(text, position):
+        return True
+    while match := _call_pattern().match(text, position):
+        position = match.end()
+    return _FENCE_END.fullmatch(text, position) is not None
 
 
 @cache
@@ -255,28 +273,6 @@ _FENCE = lazy_pattern(r"\s*+(?:```\w*+\n)?+")
 _FENCE_END = lazy_pattern(r"(?:```)?+\s*+")
 _MORE_CALLS_OR_WORDS = lazy_pattern(r"[^<`#:{|]*+")
 """What may follow calls of Python and open no other notation, in which the calls could be a thought."""
-
-
-def _has_only_excess_calls(text: str, most: int) -> bool:
-    """Whether a text is nothing but calls of tools, more than so many; a name that they assign is no tool."""
-    head = _FENCE.match(text)
-    position = head.end() if head else 0
-    roots: set[str] = set()
-    targets: set[str] = set()
-    for _ in range(most + 1):
-        match = _call_pattern().match(text, position)
-        if match is None:
-            return False
-        position = match.end()
-        roots.add(match["root"])
-        targets.update(re.findall(r"\w+", match["targets"] or ""))
-    if targets & roots:
-        return False
-    if _MORE_CALLS_OR_WORDS.fullmatch(text, position):
-        return True
-    while match := _call_pattern().match(text, position):
-        position = match.end()
-    return _FENCE_END.fullmatch(text, position) is not None
 
 
 def refuse_too_many_openings(opened: re.Pattern[str], text: str, limits: Limits) -> None:
@@ -357,7 +353,9 @@ def _has_excess_json_calls(text: str, most: int, position: int = 0, *, plain: bo
             position = skip_whitespace(text, position + len(between))
     except (ValueError, RecursionError):
         return False
-    return count > most and (is_plain_call(value) or not _is_schema(value))
+    from planner_eval.reading.dialects.detect import is_schema
+
+    return count > most and (is_plain_call(value) or not is_schema([value]))
 
 
 def _find_excess_listing(text: str, most: int) -> str | None:
@@ -367,8 +365,7 @@ def _find_excess_listing(text: str, most: int) -> str | None:
     """
     if len(text) < _MIN_CALL_LENGTH * most or not _LIMITED_LISTS.search(text):
         return None
-    fence = _FENCE.match(text)
-    position, mark = skip_whitespace(text, fence.end() if fence else 0), "{"
+    position, mark = skip_whitespace(text, _FENCE.match(text).end()), "{"  # type: ignore[union-attr]
     try:
         while text.startswith(mark, position):
             key, position = decode(text, skip_whitespace(text, position + 1))
@@ -402,12 +399,6 @@ def _count_items(text: str, position: int, most: int) -> tuple[int, int]:
         if text.startswith(",", position):
             position = skip_whitespace(text, position + 1)
     return count, position + 1
-
-
-def _is_schema(value: Any) -> bool:
-    from planner_eval.reading.dialects.detect import is_schema
-
-    return is_schema([value])
 
 
 def _find_inner_call_list(text: str, position: int, depth: int = 0) -> int | None:
