@@ -18,7 +18,7 @@ from planner_eval.base.limits import (
 )
 from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import RawPlan
-from planner_eval.reading.dialects.programs.expressions import MAX_REREAD_CHARS, Machine
+from planner_eval.reading.dialects.programs.expressions import Machine
 from planner_eval.reading.dialects.programs.syntax import (
     STUB,
     CallNode,
@@ -106,7 +106,6 @@ class _Function(NamedTuple):
 class _FunctionRun(NamedTuple):
     """A function that is followed: how many loops and branches are around its call, and what it returns."""
 
-    function: ast.AST
     control: int
     returned: list[VariableValue]
 
@@ -257,7 +256,7 @@ class _Program(Machine):
             before, all_calls = len(self.calls), True
             for item in node.elts:
                 self.show(item)
-                all_calls = all_calls and not isinstance(item, (KnownNode, *_NO_CALL_NODES))
+                all_calls = all_calls and not isinstance(item, _NO_CALL_NODES)
             if len(self.calls) > before and not all_calls:  # looking again parses a long list again
                 self.check_items(node.elts)
             return
@@ -276,16 +275,11 @@ class _Program(Machine):
     def check_items(self, items: list[Any]) -> None:
         """Say what a list of calls holds that calls nothing; refuse a call in quotes, which would be lost."""
         for item in items:
-            text = getattr(item, "value", None)
-            if isinstance(item, KnownNode):
-                if isinstance(text, str):
-                    self.fail("found a text among the calls of a list, expected a call", item.col_offset)
-                continue
-            root = root_of(item)[0]
-            if not isinstance(item, _NO_CALL_NODES) or getattr(root, "id", "") in self.held:
+            if not isinstance(item, _NO_CALL_NODES) or getattr(root_of(item)[0], "id", "") in self.held:
                 continue
             start, end = self.span(item)
-            if isinstance(item, ast.Constant) and isinstance(text, str) and _CALL_TEXT.match(text):
+            text = getattr(item, "value", None)
+            if isinstance(text, str) and _CALL_TEXT.match(text):
                 self.fail("found a call in quotes, expected a call", start)
                 continue
             message = f"not a call among the calls of a list, not read: {shorten(self.text[start:end], 60)}"
@@ -312,33 +306,21 @@ class _Program(Machine):
 
     # ------------------------------------------------------------ functions
     def run(self, call: ToolCall) -> VariableValue:
-        """Follow the body of a function that the program calls, at each call, and give what it returns.
-
-        Raises:
-            LimitError: functions call one another so often that reading them would take too long.
-        """
+        """Follow the body of a function that the program calls once, and give what it returns."""
         function = self.functions.get(call.name)
         if function is None:
             return self.pass_over(call)
         node = function.node
-        if any(running.function is node for running in self.running):
-            self.fail(f"{shorten(call.name, 60)!r} calls itself: write the calls out", call.span[0])
-            return self.pass_over(call)
         local = None if node.decorator_list else call.bound_to(node.args, function.defaults)
         if local is None:
             self.unbound[node] = None
             return self.pass_over(call)
-        if node not in self.unread:  # its first reading is a part of the program's own length
-            start, end = self.span(node)
-            self.again += end - start
-        if self.again > MAX_REREAD_CHARS:
-            reason = (
-                f"functions call each other so often that more than {MAX_REREAD_CHARS:,} "
-                "characters would be read again; write the calls out"
-            )
-            raise LimitError(reason, text=self.text, offset=call.span[0])
-        self.unread.pop(node, None)
-        running = _FunctionRun(node, len(self.control), [])
+        if node not in self.unread:
+            reason = f"{shorten(call.name, 60)!r} is called more than once: write the calls out"
+            self.fail(reason, call.span[0])
+            return self.pass_over(call)
+        del self.unread[node]
+        running = _FunctionRun(len(self.control), [])
         self.running.append(running)
         if not self.body(function, local) and not running.returned:
             self.may_end(node)
@@ -480,7 +462,16 @@ _COMPOUND: dict[type, Callable[[_Program, Any], bool]] = {
 _NOT_FOLLOWED = {ast.Match: "match", ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Delete: "del"}
 
 
-_NO_CALL_NODES = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Dict, ast.Set, ast.JoinedStr)
+_NO_CALL_NODES = (
+    KnownNode,
+    ast.Constant,
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Dict,
+    ast.Set,
+    ast.JoinedStr,
+)
 """What calls nothing where it stands among the calls of a list."""
 _CALL_TEXT = lazy_pattern(r"\s*+([^\W\d][\w.\-]*+)\((.*)", re.S)
 
