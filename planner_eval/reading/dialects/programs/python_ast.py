@@ -462,7 +462,7 @@ _COMPOUND: dict[type, Callable[[_Program, Any], bool]] = {
 _NOT_FOLLOWED = {ast.Match: "match", ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Delete: "del"}
 
 
-_NO_CALL_NODES = (
+_NO_CALL_NODES: tuple[type, ...] = (
     KnownNode,
     ast.Constant,
     ast.Name,
