@@ -275,7 +275,8 @@ class _Program(Machine):
     def check_items(self, items: list[Any]) -> None:
         """Say what a list of calls holds that calls nothing; refuse a call in quotes, which would be lost."""
         for item in items:
-            if not isinstance(item, _NO_CALL_NODES) or getattr(root_of(item)[0], "id", "") in self.held:
+            name = getattr(root_of(item)[0], "id", "")
+            if name in self.held or not isinstance(item, _NO_CALL_NODES):
                 continue
             start, end = self.span(item)
             text = getattr(item, "value", None)
@@ -462,7 +463,7 @@ _COMPOUND: dict[type, Callable[[_Program, Any], bool]] = {
 _NOT_FOLLOWED = {ast.Match: "match", ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Delete: "del"}
 
 
-_NO_CALL_NODES: tuple[type, ...] = (
+_NO_CALL_NODES = (
     KnownNode,
     ast.Constant,
     ast.Name,
