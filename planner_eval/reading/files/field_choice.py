@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from planner_eval.base.errors import InputError, ParseError, strip_traceback
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JsonObject
-from planner_eval.reading.dialects.conversations.streams import JOIN_ADVICE, is_streamed
+from planner_eval.reading.dialects.conversations.vendors import JOIN_ADVICE, is_streamed
 from planner_eval.reading.files.broken_json import find_id
 from planner_eval.reading.files.fields import (
     ABSENT,

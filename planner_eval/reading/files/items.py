@@ -41,8 +41,7 @@ from planner_eval.reading.dialects.conversations.spans import (
     spans_in,
     trace_id_of,
 )
-from planner_eval.reading.dialects.conversations.streams import drop_metadata
-from planner_eval.reading.dialects.conversations.vendors import ASSISTANT_ROLES
+from planner_eval.reading.dialects.conversations.vendors import ASSISTANT_ROLES, drop_metadata
 from planner_eval.reading.dialects.conversations.wrappers import find_marker_key
 from planner_eval.reading.dialects.finding.whole_texts import has_too_many_calls, has_too_many_json_calls
 from planner_eval.reading.files.broken_json import elements, line_objects, sequence

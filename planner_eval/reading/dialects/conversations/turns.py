@@ -40,8 +40,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     texts_of,
 )
 from planner_eval.reading.dialects.conversations.spans import decode_json, messages_of, refuse_several_runs
-from planner_eval.reading.dialects.conversations.streams import drop_metadata
-from planner_eval.reading.dialects.conversations.vendors import take_event, wrong_shape_error
+from planner_eval.reading.dialects.conversations.vendors import drop_metadata, take_event, wrong_shape_error
 from planner_eval.reading.dialects.conversations.wrappers import find_take_function, may_be_conversation
 from planner_eval.reading.dialects.detect import detect_data, may_hold_call
 from planner_eval.reading.dialects.dialect import RecognisedPlan

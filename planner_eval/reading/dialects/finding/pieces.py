@@ -73,10 +73,9 @@ from planner_eval.reading.dialects.notations import appbench_prose
 from planner_eval.reading.dialects.notations.framed import token_pattern
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
-from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
+from planner_eval.reading.dialects.programs.program import PieceVariables, Unknown, shift_names
 from planner_eval.reading.dialects.programs.python_ast import follow
 from planner_eval.reading.dialects.programs.syntax import CONDITION_CODE, parse_syntax
-from planner_eval.reading.dialects.programs.values import Unknown
 from planner_eval.reading.dialects.repairs import QUOTED_CALL, repairs
 from planner_eval.reading.dialects.table import Wrapper
 

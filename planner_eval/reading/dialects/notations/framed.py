@@ -33,8 +33,7 @@ from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_json_calls
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
 from planner_eval.reading.dialects.notations.json_rows import call_objects, read_by_template
-from planner_eval.reading.dialects.programs.program import Variables, shift_names
-from planner_eval.reading.dialects.programs.values import Unknown
+from planner_eval.reading.dialects.programs.program import Unknown, Variables, shift_names
 from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper, row_dialect, token_regex
 

@@ -160,7 +160,7 @@ def _split_call_name(
     """A tool's name and its arguments, which may both stand in the place of the name."""
     if arguments or "(" not in name:
         return name, arguments
-    from planner_eval.reading.dialects.programs.call_in_name import read_call_in_name
+    from planner_eval.reading.dialects.programs.python_ast import read_call_in_name
 
     call = read_call_in_name(name, position, notes)
     return (name, arguments) if call is None else (call.name, call.arguments)

@@ -30,7 +30,7 @@ from planner_eval.reading.dialects.dialect import Dialect, add_dependencies
 from planner_eval.reading.dialects.finding.cut_texts import CutError, open_brackets
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, extent
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
-from planner_eval.reading.dialects.programs.call_in_name import read_call_in_name
+from planner_eval.reading.dialects.programs.python_ast import read_call_in_name
 from planner_eval.reading.dialects.programs.python_calls import call_text, read_calls
 from planner_eval.reading.dialects.references import (
     NOTATIONS,

@@ -20,19 +20,38 @@ from planner_eval.base.json_text import build_object, map_object_values, object_
 from planner_eval.base.limits import Span, too_many_calls_error
 from planner_eval.base.text import shorten
 from planner_eval.plan.model import Path, RawCall, RawComputed, RawRef, RawTemplate
-from planner_eval.reading.dialects.programs.program import ProgramState, result_name
+from planner_eval.reading.dialects.programs.program import (
+    ABSENT,
+    BUILTINS,
+    DATA_METHODS,
+    DISPLAY_FUNCTIONS,
+    HIGHER_ORDER_FUNCTIONS,
+    METHOD_OPTIONS,
+    MUTATING_FUNCTIONS,
+    MUTATING_METHODS,
+    PASS_THROUGH_FUNCTIONS,
+    Argument,
+    Changed,
+    OwnFunction,
+    ProgramState,
+    Spread,
+    ToolCall,
+    ToolName,
+    Unknown,
+    VariableValue,
+    result_name,
+    tool_methods,
+)
 from planner_eval.reading.dialects.programs.syntax import (
     COMPREHENSIONS,
     CONDITION_CODE,
     DESCRIPTIONS,
     JSON_LITERALS,
     ONE_STRING,
-    Argument,
     CallNode,
     KnownNode,
     NotDataError,
     ObjectNode,
-    ToolCall,
     call_name,
     constant_step,
     dotted_name,
@@ -43,24 +62,6 @@ from planner_eval.reading.dialects.programs.syntax import (
     root_of,
     signed_number,
     text_parts,
-)
-from planner_eval.reading.dialects.programs.values import (
-    ABSENT,
-    BUILTINS,
-    DATA_METHODS,
-    DISPLAY_FUNCTIONS,
-    HIGHER_ORDER_FUNCTIONS,
-    METHOD_OPTIONS,
-    MUTATING_FUNCTIONS,
-    MUTATING_METHODS,
-    PASS_THROUGH_FUNCTIONS,
-    Changed,
-    OwnFunction,
-    Spread,
-    ToolName,
-    Unknown,
-    VariableValue,
-    tool_methods,
 )
 
 _KEYWORD_METHODS = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
