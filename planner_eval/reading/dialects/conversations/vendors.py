@@ -21,7 +21,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     CALL_LIST_KEYS,
     format_value,
 )
-from planner_eval.reading.dialects.conversations.spans import decode_json
+from planner_eval.reading.dialects.conversations.spans import decode_json, value_at_path
 
 if TYPE_CHECKING:
     from planner_eval.reading.dialects.conversations.turns import TurnCollector
@@ -333,8 +333,7 @@ def _response_state(item: JsonObject) -> AnswerState | None:
     """Why an object that holds its answer under `output` is no whole answer; None where it is one."""
     if item.get("error"):
         return failure_state(item["error"])
-    about = item.get("incomplete_details")
-    reason = about.get("reason") if isinstance(about, dict) else None
+    reason = value_at_path(item, "incomplete_details", "reason")
     return stop_reason_state(reason, "incomplete_details.reason") or stop_reason_state(
         item.get("status"), "status"
     )

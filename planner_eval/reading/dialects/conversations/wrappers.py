@@ -8,7 +8,6 @@ case of each.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import JsonObject
+from planner_eval.base.text import JsonObject, lazy_pattern
 from planner_eval.reading.dialects.conversations.answers import (
     REASON_KEYS,
     STATE_KEYS,
@@ -198,11 +197,11 @@ _SPOKEN_PARTS = ("text", "output_text", "tool_use", "tool-call")
 def _holds_completions(item: JsonObject) -> bool:
     """Whether what stands under `outputs` are texts that a server completed."""
     outputs = item["outputs"]
-    return isinstance(outputs, list) and bool(outputs) and all(map(_is_completion, outputs))
-
-
-def _is_completion(output: Any) -> bool:
-    return isinstance(output, dict) and isinstance(output.get("text"), str) and not is_call(output)
+    return (
+        isinstance(outputs, list)
+        and bool(outputs)
+        and all(isinstance(o, dict) and isinstance(o.get("text"), str) and not is_call(o) for o in outputs)
+    )
 
 
 def _is_text_answer(item: JsonObject) -> bool:
@@ -355,13 +354,14 @@ _CONVERSATION_WORDS = sorted(
     | _NON_CALL_ITEMS
     | {"ai", "human", "content", "custom_id", "output_messages", "llm"}
 )
-_CONVERSATION_HINT = rf"\"(?:{'|'.join(_CONVERSATION_WORDS)})\"|gen_ai\.(?:output|completion)|llm\.output"
+_CONVERSATION_HINT = lazy_pattern(
+    rf"\"(?:{'|'.join(_CONVERSATION_WORDS)})\"|gen_ai\.(?:output|completion)|llm\.output"
+)
 
 
 def may_hold_conversation(text: str) -> bool:
     """Whether a text holds what stands in the text of every conversation and answer."""
-    # compiled where it is first asked: every command imports this
-    return re.search(_CONVERSATION_HINT, text) is not None
+    return _CONVERSATION_HINT.search(text) is not None
 
 
 def may_be_conversation(data: Any) -> bool:
