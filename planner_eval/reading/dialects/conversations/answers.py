@@ -512,7 +512,7 @@ def _are_events(items: list[Any]) -> bool:
 
 def _are_chunks(items: list[Any]) -> bool:
     """Whether objects are pieces of one of Gemini's answers: of one id, or only the last says why it ends."""
-    listed = [item.get("candidates") if isinstance(item, dict) else None for item in items]
+    listed: list[Any] = [item.get("candidates") if isinstance(item, dict) else None for item in items]
     are_single = all(isinstance(options, list) and len(options) == 1 for options in listed)
     if len(items) < 2 or not are_single or not all(isinstance(option, dict) for (option,) in listed):
         return False

@@ -255,7 +255,9 @@ def _refuse_unknown(inner: JsonObject, name_key: str, position: int, text: str) 
 
 def _call_error(what: str, position: int, inner: JsonObject, text: str) -> ParseError:
     reason = f"item {position + 1} {what}"
-    return ParseError(reason, text=text, offset=_guess_offset(text, inner), code="parse.shape")
+    first = next(iter(inner), None)  # its first appearance is probably where the object starts
+    offset = 0 if first is None else max(text.find(to_json(first)), 0)
+    return ParseError(reason, text=text, offset=offset, code="parse.shape")
 
 
 def _note_ignored(
@@ -367,12 +369,6 @@ def arguments_data(arguments: Arguments) -> Any:
 
 def _shorten_json(value: Any) -> str:
     return shorten(json.dumps(value, ensure_ascii=False, default=str), 40)
-
-
-def _guess_offset(text: str, item: JsonObject) -> int:
-    """Where an object that is no call probably starts: its first key's first appearance."""
-    first = next(iter(item), None)
-    return max(text.find(to_json(first)), 0) if first is not None else 0
 
 
 DIALECT = Dialect(

@@ -74,7 +74,9 @@ def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None, t
     def call(item: JsonObject, position: int, notes: list[Diagnostic]) -> RawCall:
         return read_call(item, position, notes, text=text, locations=locations, convert=read_references)
 
-    return _read_plan(data, limits, text, _TextReaders(call, _strip_label, _find_broken_label))
+    return _read_plan(
+        data, limits, text, _TextReaders(call, lambda text: text.strip("$"), _find_broken_label)
+    )
 
 
 def read_plain(items: list[JsonObject], limits: Limits) -> RawPlan:
@@ -190,10 +192,6 @@ def _note_broken(
                 notes.append(Diagnostic("reference.malformed", message, "error", i, argument, span))
 
 
-def _strip_label(text: str) -> str:
-    return text.strip("$")
-
-
 def _find_broken_label(text: str) -> str | None:
     match = _BROKEN_REFERENCE.fullmatch(text)
     return match[1] if match else None
@@ -257,7 +255,8 @@ def write(plan: Plan) -> str:
 
 def labels_of(plan: Plan) -> list[str]:
     """A label for each call: its id where that is a word, else a fresh varN; none names nothing else."""
-    unresolved = set(_unresolved_names(plan))
+    values = [v for call in plan.calls for _, v in call.arguments] + [v for _, v in plan.answer or ()]
+    unresolved = {ref.name for v in values for _, ref in references(v) if isinstance(ref, Unresolved)}
     used_names = {call.id for call in plan.calls} | unresolved
     labels = []
     for i, call in enumerate(plan.calls):
@@ -270,11 +269,6 @@ def labels_of(plan: Plan) -> list[str]:
                 break
         labels.append(label)
     return labels
-
-
-def _unresolved_names(plan: Plan) -> list[str]:
-    values = [v for call in plan.calls for _, v in call.arguments] + [v for _, v in plan.answer or ()]
-    return [ref.name for v in values for _, ref in references(v) if isinstance(ref, Unresolved)]
 
 
 def _format_arguments(arguments: Arguments, labels: list[str]) -> Any:
