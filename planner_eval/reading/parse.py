@@ -282,10 +282,8 @@ def may_hold_many_plans(source: Source) -> bool:
     """Whether a source is a file, a table or a list of records, which may hold many plans."""
     if isinstance(source, (list, tuple)) and source and all(isinstance(item, Record) for item in source):
         return True
-    return isinstance(source, (PlanFile, os.PathLike)) or is_table(source) or _is_list_of_records(source)
-
-
-def _is_list_of_records(source: Source) -> bool:
+    if isinstance(source, (PlanFile, os.PathLike)) or is_table(source):
+        return True
     return isinstance(source, (list, tuple)) and split_json_value(list(source)).many
 
 
