@@ -74,9 +74,7 @@ def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None, t
     def call(item: JsonObject, position: int, notes: list[Diagnostic]) -> RawCall:
         return read_call(item, position, notes, text=text, locations=locations, convert=read_references)
 
-    return _read_plan(
-        data, limits, text, _TextReaders(call, lambda text: text.strip("$"), _find_broken_label)
-    )
+    return _read_plan(data, limits, text, _TextReaders(call, _strip_label, _find_broken_label))
 
 
 def read_plain(items: list[JsonObject], limits: Limits) -> RawPlan:
@@ -190,6 +188,10 @@ def _note_broken(
                 message = f"{argument!r} of call {i + 1} is {value!r}: a reference without its {which} '$'?"
                 span = call.spans[k] if call.spans else None
                 notes.append(Diagnostic("reference.malformed", message, "error", i, argument, span))
+
+
+def _strip_label(text: str) -> str:
+    return text.strip("$")
 
 
 def _find_broken_label(text: str) -> str | None:
