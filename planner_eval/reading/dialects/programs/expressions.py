@@ -67,7 +67,7 @@ from planner_eval.reading.dialects.programs.syntax import (
 _KEYWORD_METHODS = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
 """Methods of data that take arguments of any name."""
 MAX_REREAD_CHARS = 200_000
-"""Characters of functions and loops that are read again: each in the one before doubles them."""
+"""Characters of loops that are read again: each in the one before doubles them."""
 _CHARACTERS_PER_VALUE = 64
 """So many characters of a text that a program puts together count as a value."""
 _ORDINALS = frozenset({"First", "Second", "Third", "Fourth", "Fifth", "Next", "Then", "Finally", "Lastly"})
