@@ -322,7 +322,8 @@ def _said_before_calls(data: Any) -> list[_Said]:
     user: str | None = None
     grounds_of_calls: list[_Said] = []
     for message in messages:
-        words = _words(message.get("content"))
+        content = message.get("content") or ""
+        words = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
         if message["role"] == "assistant":
             calls = message.get("tool_calls") or ()
             grounds_of_calls += [_Said("".join(grounds), user)] * len(calls)
@@ -334,10 +335,3 @@ def _said_before_calls(data: Any) -> list[_Said]:
             unanswered = []
         grounds.append(_plain(words))
     return grounds_of_calls
-
-
-def _words(content: Any) -> str:
-    """What a message says."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    return json.dumps(content, ensure_ascii=False)

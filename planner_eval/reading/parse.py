@@ -24,8 +24,8 @@ from planner_eval.base.resources import service
 from planner_eval.plan.model import Plan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read as door
+from planner_eval.reading.dialects.conversations.wrappers import to_json_data
 from planner_eval.reading.dialects.dialect import TurnChoice, check_turn
-from planner_eval.reading.dialects.json_objects import to_json_data
 from planner_eval.reading.dialects.read import write, write_text
 from planner_eval.reading.dialects.round_trip import ConvertedText, write_lossy
 from planner_eval.reading.files.fields import PLAN_FIELDS, Role, is_table, table_rows
@@ -282,10 +282,8 @@ def may_hold_many_plans(source: Source) -> bool:
     """Whether a source is a file, a table or a list of records, which may hold many plans."""
     if isinstance(source, (list, tuple)) and source and all(isinstance(item, Record) for item in source):
         return True
-    return isinstance(source, (PlanFile, os.PathLike)) or is_table(source) or _is_list_of_records(source)
-
-
-def _is_list_of_records(source: Source) -> bool:
+    if isinstance(source, (PlanFile, os.PathLike)) or is_table(source):
+        return True
     return isinstance(source, (list, tuple)) and split_json_value(list(source)).many
 
 

@@ -315,11 +315,11 @@ def _is_done(value: Value, argument_words: set[str]) -> bool:
         if word not in argument_words and word not in _DONE_WORDS
     ]
     left = [word for word in words if len(word) > 1 or word.isdigit()]
-    return len(value) <= MAX_SHOWN_LENGTH and len(left) <= _MAX_OTHER_WORDS and not any(map(_has_digit, left))
-
-
-def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))
+    return (
+        len(value) <= MAX_SHOWN_LENGTH
+        and len(left) <= _MAX_OTHER_WORDS
+        and not any(map(str.isdigit, "".join(left)))
+    )
 
 
 _WORD = re.compile(r"\w+")

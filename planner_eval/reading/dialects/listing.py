@@ -44,19 +44,16 @@ def entries() -> list[Entry]:
         dialect = dialects.get(name)
         row = rows.get(name)
         description = row or dialect
-        status = row.status if row else "V"
-        written = "yes" if dialect.write else "no"
-        has = dialect.reference is not None
         entry = Entry(
             name,
             dialect.title,
-            description.references,
-            written,
-            status,
-            description.rows,
-            description.note,
-            dialect.example,
-            has,
+            references=description.references,
+            written="yes" if dialect.write else "no",
+            checked=row.status if row else "V",
+            rows=description.rows,
+            note=description.note,
+            example=dialect.example,
+            grammar=dialect.reference is not None,
         )
         listed.append(entry)
     return listed

@@ -33,6 +33,7 @@ from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value, no_call_re
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.answers import resolve_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
+from planner_eval.reading.dialects.conversations.wrappers import to_json_data
 from planner_eval.reading.dialects.dialect import (
     Dialect,
     RecognisedPlan,
@@ -52,7 +53,6 @@ from planner_eval.reading.dialects.finding.whole_texts import (
     read_whole_text,
     refuse_too_many_calls,
 )
-from planner_eval.reading.dialects.json_objects import to_json_data
 from planner_eval.reading.dialects.repairs import repairs
 
 if TYPE_CHECKING:

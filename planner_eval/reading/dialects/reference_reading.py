@@ -152,17 +152,13 @@ def _read_fence(
 
 
 def _shift_pairs(pairs: Arguments, by: int) -> Arguments:
-    return tuple((key, _shift_references(value, by)) for key, value in pairs)
-
-
-def _shift_references(value: Value, by: int) -> Value:
-    """A value with its references' places moved."""
+    """Arguments with their references' places moved."""
 
     def leaf(value: Value) -> Value:
         has_span = isinstance(value, RawRef) and value.span is not None
         return replace(value, span=(value.span[0] + by, value.span[1] + by)) if has_span else value
 
-    return map_leaves(leaf, value)
+    return tuple((key, map_leaves(leaf, value)) for key, value in pairs)
 
 
 def format_json(value: Any) -> str:

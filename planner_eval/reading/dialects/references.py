@@ -89,11 +89,6 @@ def _parse_pointer(text: str) -> Path:
     return tuple(int(s) if s.isdigit() and (s == "0" or s[0] != "0") and len(s) < 10 else s for s in steps)
 
 
-def _format_pointer(path: Path) -> str | None:
-    text = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
-    return text if _parse_pointer(text) == path else None
-
-
 def _pathless(
     pattern: str, form: str, name: Callable[[int, str | None], str], *, whole: bool = False
 ) -> Notation:
@@ -108,8 +103,9 @@ def _pathless(
 
 
 def _format_uri(name: str, path: Path) -> str | None:
-    pointer = _format_pointer(path)
-    return None if pointer is None or not re.fullmatch(r"[\w.\-]+", name) else f"result://{name}#{pointer}"
+    pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    is_readable = _parse_pointer(pointer) == path and re.fullmatch(r"[\w.\-]+", name)
+    return f"result://{name}#{pointer}" if is_readable else None
 
 
 NOTATIONS: dict[str, Notation] = {

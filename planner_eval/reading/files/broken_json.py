@@ -246,15 +246,12 @@ def find_id(text: str, key: str | None) -> str | None:
             if not depth:
                 return None
         elif mark == ":" and named and depth == 1:
-            return _scalar(text, skip_whitespace(text, match.end()))
+            try:
+                value, end = decode(text, skip_whitespace(text, match.end()))
+            except (ValueError, RecursionError):
+                return None
+            # A number at the very end may have been longer.
+            is_whole = isinstance(value, str) or skip_whitespace(text, end) < len(text)
+            return id_text(value) if is_whole else None
         named = mark[:1] == '"' and mark[1:-1] == key
     return None
-
-
-def _scalar(text: str, start: int) -> str | None:
-    try:
-        value, end = decode(text, start)
-    except (ValueError, RecursionError):
-        return None
-    # A number at the very end may have been longer.
-    return id_text(value) if isinstance(value, str) or skip_whitespace(text, end) < len(text) else None

@@ -426,7 +426,8 @@ class Demonstrations(NamedTuple):
         calls = format_count(self.gold_calls, "gold call")
         if not self.shared:
             return f"{sentence}; none of {calls} occurs in its own prompt"
-        sentence = f"{sentence}; {self.shared:,} of {calls} {_format_own_prompts(self.shared)}"
+        occur = "occurs in its own prompt" if self.shared == 1 else "occur in their own prompts"
+        sentence = f"{sentence}; {self.shared:,} of {calls} {occur}"
         complete_samples = f", all calls of {self.whole:,} of {format_count(self.samples, 'sample')}"
         return sentence + complete_samples * bool(self.whole)
 
@@ -448,10 +449,6 @@ class Demonstrations(NamedTuple):
             shared=sum(shared for _, shared in pairs),
             whole=sum(0 < calls == shared for calls, shared in pairs),
         )
-
-
-def _format_own_prompts(count: int) -> str:
-    return "occurs in its own prompt" if count == 1 else "occur in their own prompts"
 
 
 def find_mark(path: str) -> str:

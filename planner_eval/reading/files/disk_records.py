@@ -212,7 +212,9 @@ def _starts_with_lines(lines: Lines) -> bool:
     text, _ = decode_line(read_chunk(lines.path, (lines.start, stop)))
     start = skip_whitespace(text, 0)
     first = text[start : start + 1]
-    if not lines.promised and (first not in ("[", "{", '"') or _is_one_line(text)):
+    stripped = text.rstrip()
+    is_one_line = "\n" not in stripped and "\r" not in stripped  # no data is made of it to know that
+    if not lines.promised and (first not in ("[", "{", '"') or is_one_line):
         return False
     try:
         _, end = decode(text, start)
@@ -221,12 +223,6 @@ def _starts_with_lines(lines: Lines) -> bool:
         near_end = getattr(error, "pos", 0) > len(text) - 100 or "Unterminated" in str(error)
         return first != "[" and not (near_end and stop < lines.end)
     return skip_whitespace(text, end) < len(text)
-
-
-def _is_one_line(text: str) -> bool:
-    """Whether a text is one line, be it a value or a broken one: no data is made of it to know that."""
-    end = len(text.rstrip())
-    return text.find("\n", 0, end) < 0 and text.find("\r", 0, end) < 0
 
 
 def _is_not_one_plan(lines: Lines) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from planner_eval.base.errors import InputError, ParseError, strip_traceback
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JsonObject
-from planner_eval.reading.dialects.conversations.streams import JOIN_ADVICE, is_streamed
+from planner_eval.reading.dialects.conversations.vendors import JOIN_ADVICE, is_streamed
 from planner_eval.reading.files.broken_json import find_id
 from planner_eval.reading.files.fields import (
     ABSENT,
@@ -413,14 +413,12 @@ def _refuse_unknown(name: str, items: Iterable[Item], role: Role) -> None:
     if any(map(is_answer_beside_gold, _plan_holding_records(items))):
         return
     fields = ", ".join(map(repr, list(first)[:6])) or "no fields"
+    count = sum(1 for _ in items)
+    none = f"none of {count:,} records" if count != 1 else "not one record"
     raise InputError(
-        f"{name}: {_format_none_of(sum(1 for _ in items))} has a field known to hold "
+        f"{name}: {none} has a field known to hold "
         f"{EXPECTED_CONTENT[role]}; the first has {fields}: name it with {FIELD_OPTION[role]}"
     )
-
-
-def _format_none_of(count: int) -> str:
-    return f"none of {count:,} records" if count != 1 else "not one record"
 
 
 def _expand_accepted_values(record: Record, content: str) -> Record:

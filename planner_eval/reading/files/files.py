@@ -12,6 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
@@ -90,7 +91,7 @@ class PlanFile(NamedTuple):
         """The same file, of whose conversations one turn of the assistant is read."""
         if turn is None:
             return self
-        return self.each(partial(_select_turn, turn))
+        return self.each(methodcaller("_replace", turn=turn))
 
     def each(self, step: Callable[[Record], Record]) -> PlanFile:
         """The same file, something done to each record: it leaves ids alone, and can be pickled."""
@@ -153,10 +154,6 @@ class PlanFile(NamedTuple):
                 )
             labels.append(source["label"])
         return ""
-
-
-def _select_turn(turn: TurnChoice, record: Record) -> Record:
-    return record._replace(turn=turn)
 
 
 def read_file(

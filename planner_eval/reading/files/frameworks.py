@@ -124,10 +124,7 @@ def frameworks() -> Mapping[str, Framework]:
     """All rows by name: the user's own before the shipped ones."""
     if not _added_frameworks:
         return _read_shipped()
-    return {
-        **_added_frameworks,
-        **{name: row for name, row in _read_shipped().items() if name not in _added_frameworks},
-    }
+    return {**_added_frameworks, **_read_shipped(), **_added_frameworks}
 
 
 @cache
@@ -162,9 +159,9 @@ def framework_of(data: Mapping[str, Any]) -> Framework | None:
         (index, row)
         for sign in signs
         for index, row in _frameworks_by_first_sign()[sign]
-        if row.name not in _added_frameworks
+        if row.name not in _added_frameworks and row.fits(data)
     )
-    return min(((index, row) for index, row in rows if row.fits(data)), default=(0, None))[1]
+    return min(rows, default=(0, None))[1]
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -341,18 +342,13 @@ def split_json_value(data: Any, text_field: str | None = None, *, lines: bool = 
         text_field: The field that holds a record's plan, where the user named it.
         lines: The file's name says that it holds a record a line.
     """
-    inner = _decode_object(data) if isinstance(data, str) else data
+    inner = data
+    if isinstance(data, str) and data[:1] == "{":  # as Google's ADK wrote results, as JSON of JSON
+        with suppress(ValueError, RecursionError):
+            inner, _ = decode(data, 0)
     items = [Item(value) for value in inner] if isinstance(inner, list) else [Item(inner)]
     records = unfold_items(items, text_field, alone=isinstance(data, dict) and not lines)
     return _split_plain_json_value(data, text_field, lines=lines) if records is None else FileItems(records)
-
-
-def _decode_object(text: str) -> Any:
-    """The object that a text is, as Google's ADK wrote results as JSON of JSON; else the text."""
-    try:
-        return decode(text, 0)[0] if text[:1] == "{" else text
-    except (ValueError, RecursionError):
-        return text
 
 
 def _split_plain_json_value(data: Any, text_field: str | None, *, lines: bool) -> FileItems:
@@ -396,7 +392,7 @@ def unfold_items(items: Sequence[Item], text_field: str | None, *, alone: bool =
         text_field: The field that holds a record's plan, where the user named it: a record that has it stays.
         alone: They are a whole file; one that is itself a plan is read as one.
     """
-    nested = [_unfold_item(item, text_field) for item in items]
+    nested = [None if has_field(item.data, text_field) else unfold(item.data) for item in items]
     if alone:
         nested = [None if records and are_one_plan(records) else records for records in nested]
     if all(records is None for records in nested):
@@ -407,24 +403,13 @@ def unfold_items(items: Sequence[Item], text_field: str | None, *, alone: bool =
             unfolded += [Item(record, RECORD_SHAPE, item.line) for record in records]
         else:
             unfolded.append(item if item.error else item._replace(shape=shape_of(item.data, text_field)))
-    spans = [
-        item.data
-        for item in unfolded
-        if isinstance(item.data, FrameworkRecord) and is_trace_record(item.data)
-    ]
-    if not spans:
-        return unfolded
-    other_items = [
-        item
-        for item in unfolded
-        if not (isinstance(item.data, FrameworkRecord) and is_trace_record(item.data))
-    ]
+    spans, other_items = [], []
+    for item in unfolded:
+        if isinstance(item.data, FrameworkRecord) and is_trace_record(item.data):
+            spans.append(item.data)
+        else:
+            other_items.append(item)
     return [*(Item(trace, RECORD_SHAPE) for trace in group_runs(spans)), *other_items]
-
-
-def _unfold_item(item: Item, text_field: str | None) -> list[FrameworkRecord] | None:
-    named = text_field is not None and isinstance(item.data, dict) and has_field(item.data, text_field)
-    return None if named else unfold(item.data)
 
 
 def _is_notation(data: JsonObject) -> bool:
@@ -495,8 +480,11 @@ def _is_plan(items: Sequence[Item]) -> bool:
     if not all(isinstance(item.data, dict) and not isinstance(item.data, TableRow) for item in items):
         return False
     if all(map(may_be_call, items)):
+        speakers = [item.data.get("role", item.data.get("from", item.data.get("type"))) for item in items]
         spoken = [
-            item.data for item in items if not item.shape.call and _speaker(item.data) in ASSISTANT_ROLES
+            item.data
+            for item, who in zip(items, speakers, strict=True)
+            if not item.shape.call and isinstance(who, str) and who in ASSISTANT_ROLES
         ]
         answers = {id_text(data.get("id")) for data in spoken} - {None}
         # As many models' answers, not one conversation.
@@ -525,11 +513,6 @@ def may_be_call(item: Item) -> bool:
 def is_message(data: JsonObject) -> bool:
     """Whether an object is a message: in lines each is a record."""
     return "role" in data or find_marker_key(data) in _MESSAGE_MARKERS or data.get("type") in ASSISTANT_ROLES
-
-
-def _speaker(data: JsonObject) -> str | None:
-    who = data.get("role", data.get("from", data.get("type")))
-    return who if isinstance(who, str) else None
 
 
 def _split_traces(items: Sequence[Item]) -> FileItems | None:

@@ -150,29 +150,19 @@ def _first_ids(records: Iterable[Record]) -> list[str]:
 def _format_broken_records(file: PlanFile) -> str:
     """That records of a file have no certain id, for they are broken, and why the first of them is."""
     if not file.many:
-        return _format_unreadable_file(file.records[0])
-    broken = _unreadable_records(file.records)
+        try:
+            read_plan(file.records[0])
+        except ParseError as error:
+            return f" (it could not be read: {error.brief})"
+        return ""
+    records = file.records
+    broken = records.broken() if is_stored(records) else [record for record in records if record.is_broken]
     if not broken:
         return ""
     first, reason = broken[0], broken[0].error
     assert reason is not None
     sentence = f"{len(broken):,} of its {format_count(len(file.records), 'record')} could not be read"
     return f" ({sentence}; the first is {first.where.removeprefix(file.name + ', ')}: {reason.reason})"
-
-
-def _unreadable_records(records: Records) -> Records:
-    if is_stored(records):
-        return records.broken()
-    return [record for record in records if record.is_broken]
-
-
-def _format_unreadable_file(record: Record) -> str:
-    """That a file which is one plan is none that can be read."""
-    try:
-        read_plan(record)
-    except ParseError as error:
-        return f" (it could not be read: {error.brief})"
-    return ""
 
 
 # ----------------------------------------------------------------------

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner_eval.base.errors import PlanevalError
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.resources import read
 from planner_eval.reading.dialects.conversations.spans import (
     END_TIME_KEYS,
     NANOSECONDS_PER_SECOND,
@@ -22,9 +24,6 @@ from planner_eval.reading.files.record import (
     VERDICT_FIELDS,
     Record,
 )
-
-if TYPE_CHECKING:
-    pass
 
 YES_WORDS = ("same", "equal", "equivalent", "true", "yes", "pass", "1", "1.0")
 NO_WORDS = ("different", "unequal", "not equal", "false", "no", "fail", "0", "0.0")
@@ -70,62 +69,17 @@ COST_NAMES = ("calls", "input_tokens", "output_tokens", "tokens", "seconds", "co
 UNUSABLE = "unusable"
 """In the place of a figure's name: figures are negative or no numbers, and do not count."""
 
-_KEYS: Mapping[str, tuple[str, ...]] = {
-    "input_tokens": (
-        "input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count", "inputTokens",
-        "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt",
-    ),
-    "output_tokens": (
-        "output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count",
-        "outputTokens", "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens",
-        "llm.token_count.completion",
-    ),
-    "tokens": (
-        "total_tokens", "totalTokenCount", "total_token_count", "totalTokens", "llm.token_count.total",
-    ),
-    "seconds": ("seconds", "duration", "latency", "elapsed", "duration_seconds", "latency_seconds"),
-    "cost": ("total_cost", "agent_cost", "cost", "total_cost_usd", "cost_usd", "totalCost"),
-    "user_cost": ("user_cost",),
-}  # fmt: skip
-"""Under which keys a figure stands, the first that an object has."""
-
-_MILLISECOND_KEYS = ("duration_ms", "latency_ms", "elapsed_ms")
-_USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata", "token_usage", "tokenUsage", "timing")
-"""Keys of the object that holds an answer's tokens."""
-
-_CACHED_KEYS = {
-    "input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens"),
-    "inputTokens": ("cacheReadInputTokens", "cacheWriteInputTokens"),
-}
-"""Tokens read from a cache or into it, which Anthropic and Bedrock do not count in the input; others do."""
-
+_TABLE = tomllib.loads(read("data/costs.toml"))
+_KEYS: Mapping[str, list[str]] = _TABLE["figures"]
+_CACHED_KEYS: Mapping[str, list[str]] = _TABLE["cached"]
+_MILLISECOND_KEYS, _USAGE_KEYS = _TABLE["millisecond_keys"], _TABLE["usage_keys"]
+_ID_KEYS, _PART_KEYS, _SPAN_LIST_KEYS = _TABLE["id_keys"], _TABLE["part_keys"], _TABLE["span_list_keys"]
+_ANSWER_KEYS, _ABOUT_KEYS = _TABLE["answer_keys"], _TABLE["about_keys"]
+_ANSWER_SIGNS, _PART_SIGNS = frozenset(_TABLE["answer_signs"]), frozenset(_TABLE["part_signs"])
+_UNSEEN_ROLES = frozenset(_TABLE["unseen_roles"])
 _IN_USAGE = {"input_tokens": "input", "output_tokens": "output", "tokens": "total"}
-"""Further keys within such an object."""
+"""Further keys within an object of usage."""
 
-_ID_KEYS = ("id", "run_id", "span_id", "spanId")
-_PART_KEYS = (
-    "messages", "traj", "trajectory", "turns", "steps", "events", "spans", "runs", "child_runs", "children",
-    "requests", "resourceSpans", "scopeSpans", "instrumentationLibrarySpans",
-)  # fmt: skip
-"""Keys of a record, or of a span, under which the parts of its run stand: messages, requests and spans."""
-
-_SPAN_LIST_KEYS = ("resourceSpans", "scopeSpans", "instrumentationLibrarySpans", "spans")
-"""Keys of what holds spans and is none; a span's parent may stand in another list of the same trace."""
-
-_ANSWER_KEYS = ("response", "raw_response", "completion", "message", "output", "outputs", "llm_output")
-"""Keys under which an API's answer may stand, whose object of usage counts."""
-
-_ABOUT_KEYS = ("info", "metadata", "meta", "stats", "metrics", "timing", "response_metadata")
-"""Keys of an object that says something of the run itself."""
-
-_ANSWER_SIGNS = frozenset({"choices", "candidates", "role", "content", "model", "object", "llm_output"})
-_PART_SIGNS = frozenset({
-    "role", "attributes", "run_id", "span_id", "spanId", "trace_id", "traceId", "parent_run_id", "parent_id",
-    "run_type", "usage_metadata", "usageMetadata", "usage", "stage", "timing", "prompt_tokens",
-})  # fmt: skip
-"""What an item of a list has that is a message, a request or a span, and a call of a plan has not."""
-
-_UNSEEN_ROLES = frozenset({"tool", "function", "user", "system", "developer", "human"})
 _MAX_DEPTH = 8
 
 
@@ -258,7 +212,7 @@ def _without_nested(items: list[Any], costs: list[dict[str, float]]) -> list[dic
     return outermost
 
 
-def _first(item: Any, keys: tuple[str, ...]) -> str | None:
+def _first(item: Any, keys: Sequence[str]) -> str | None:
     if not isinstance(item, Mapping):
         return None
     values = (item.get(key) for key in keys)

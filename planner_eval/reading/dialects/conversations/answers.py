@@ -106,19 +106,12 @@ class _UnansweredCalls:
 
 
 def assign_answers(calls: tuple[RawCall, ...], answers: list[Answer]) -> tuple[RawCall, ...]:
-    """The calls with what tools answered: by id, see :func:`assign_recorded_answers`, else in order."""
+    """The calls with what tools answered: by id, see :func:`assign_recorded_answers`, else in order.
+
+    A call that has a result of its own takes none.
+    """
     if not answers:
         return calls
-    answered = list(calls)
-    for position, answer in _answers_by_call(calls, answers).items():
-        answered[position] = replace(
-            answered[position], result=answer.value, has_result=True, failed=answer.failed
-        )
-    return tuple(answered)
-
-
-def _answers_by_call(calls: Sequence[RawCall], answers: list[Answer]) -> dict[int, Answer]:
-    """The answers by the positions of their calls; a call that has a result of its own takes none."""
     by_call: dict[int, Answer] = {}
     unanswered: dict[str | None, _UnansweredCalls] = {}
     for position, call in enumerate(calls):
@@ -136,7 +129,12 @@ def _answers_by_call(calls: Sequence[RawCall], answers: list[Answer]) -> dict[in
         if first is not None:
             left.remove(first)
             by_call[first] = answer
-    return by_call
+    answered = list(calls)
+    for position, answer in by_call.items():
+        answered[position] = replace(
+            answered[position], result=answer.value, has_result=True, failed=answer.failed
+        )
+    return tuple(answered)
 
 
 def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
@@ -514,34 +512,14 @@ def _are_events(items: list[Any]) -> bool:
 
 def _are_chunks(items: list[Any]) -> bool:
     """Whether objects are pieces of one of Gemini's answers: of one id, or only the last says why it ends."""
-    if len(items) < 2 or not all(
-        isinstance(item, dict) and _first_candidate(item) is not None for item in items
-    ):
+    listed: list[Any] = [item.get("candidates") if isinstance(item, dict) else None for item in items]
+    are_single = all(isinstance(options, list) and len(options) == 1 for options in listed)
+    if len(items) < 2 or not are_single or not all(isinstance(option, dict) for (option,) in listed):
         return False
-    ids = {_response_id(item) for item in items}
-    if len(ids) > 1 or any(len(item["candidates"]) != 1 for item in items):
-        return False
-    ended = [_has_finish_reason(item) for item in items]
-    return not any(ended[:-1]) and (ended[-1] or ids != {None})
-
-
-def _response_id(item: JsonObject) -> str | None:
-    response_id = item.get("responseId", item.get("response_id"))
-    return response_id if isinstance(response_id, str) else None
-
-
-def _first_candidate(item: JsonObject) -> JsonObject | None:
-    candidates = item.get("candidates")
-    return (
-        candidates[0]
-        if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict)
-        else None
-    )
-
-
-def _has_finish_reason(item: JsonObject) -> bool:
-    candidate = _first_candidate(item) or {}
-    return bool(candidate.get("finishReason", candidate.get("finish_reason")))
+    response_ids = (item.get("responseId", item.get("response_id")) for item in items)
+    ids = {response_id if isinstance(response_id, str) else None for response_id in response_ids}
+    ended = [bool(option.get("finishReason", option.get("finish_reason"))) for (option,) in listed]
+    return len(ids) == 1 and not any(ended[:-1]) and (ended[-1] or ids != {None})
 
 
 def _join_chunks(items: list[JsonObject]) -> JsonObject:

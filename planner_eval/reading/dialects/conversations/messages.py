@@ -79,17 +79,18 @@ def part_texts(data: Any) -> list[str] | None:
     (['[f(a=1)]'], None)
     """
     items = data if isinstance(data, list) else [data]
-    texts = [item.get("text") for item in items if isinstance(item, dict) and _is_text_part(item)]
-    return [str(text) for text in texts] if texts and len(texts) == len(items) else None
-
-
-def _is_text_part(item: JsonObject) -> bool:
-    has_text_keys = item.keys() <= {"type", "text", "annotations", "citations", "logprobs", "cache_control"}
-    return (
-        has_text_keys
+    texts = [
+        item["text"]
+        for item in items
+        if isinstance(item, dict)
+        and item.keys() <= _TEXT_PART_KEYS
         and item.get("type", "text") in ("text", "output_text")
         and isinstance(item.get("text"), str)
-    )
+    ]
+    return texts if texts and len(texts) == len(items) else None
+
+
+_TEXT_PART_KEYS = {"type", "text", "annotations", "citations", "logprobs", "cache_control"}
 
 
 def texts_of(content: Any) -> Iterator[str]:
@@ -151,7 +152,7 @@ def _find_inner_calls(data: JsonObject, text: str) -> Iterator[JsonObject]:
     if is_call(data):
         yield data
         return
-    if _is_no_call_type(data.get("type")) and "role" not in data:
+    if "role" not in data and _is_name_in(data.get("type"), _NO_CALL_TYPES):
         return
     keys = CONTAINER_KEYS if "type" not in data and "toolCallId" not in data else _MESSAGE_CONTAINER_KEYS
     structures = [data[key] for key in keys if key in data and is_structure(data[key])]
@@ -206,11 +207,6 @@ def tool_of_ui_part(item: JsonObject) -> str | None:
         return None
     named = kind in _NO_CALL_TYPES or find_name_key(item) is not None
     return None if named or ("state" not in item and "input" not in item) else kind[5:] or None
-
-
-def _is_no_call_type(kind: Any) -> bool:
-    """Whether the type of a part says that it is no call."""
-    return isinstance(kind, str) and (kind in _NO_CALL_TYPES or kind.endswith("_tool_result"))
 
 
 def calls_no_tool(data: JsonObject) -> bool:
@@ -415,9 +411,9 @@ def is_call(item: Any) -> bool:
             return True
     name = find_name_key(item)
     for key in ARGUMENT_KEYS if name is not None else ():
-        if key in item and key != name and _holds_arguments(item[key]):
+        if key in item and key != name and type(item[key]) in _ARGUMENT_TYPES:
             return not is_tool_definition(item) and item.get("type") != "GENERATION"  # of Langfuse
-    if _user_forms and _is_user_form(item):
+    if _user_forms and any(fits(item) for fits in _user_forms.values()):
         return True
     if name is None:
         return "toolCallId" in item and tool_of_ui_part(item) is not None
@@ -435,6 +431,7 @@ _CALL_MARKER_KEYS = frozenset({*WRAPPER_KEYS, *NAME_KEYS, "action_input", "toolC
 
 _PLAIN_CALL_KEYS = frozenset({"name", "arguments", "label", "id"})
 _OBJECT_TYPES = frozenset({dict, RepeatedKeyDict})
+_ARGUMENT_TYPES = _OBJECT_TYPES.union((str, list, type(None)))
 
 
 def is_plain_call(item: Any) -> bool:
@@ -471,10 +468,6 @@ _user_forms: dict[str, Callable[[JsonObject], bool]] = {}
 def add_call_form(name: str, fits: Callable[[JsonObject], bool]) -> None:
     """Let objects of another form be calls for the rest of this process: those of a user's own row."""
     _user_forms[name] = fits
-
-
-def _is_user_form(item: JsonObject) -> bool:
-    return any(fits(item) for fits in _user_forms.values())
 
 
 def is_tool_definition(item: JsonObject) -> bool:
@@ -533,8 +526,3 @@ def find_name_key(item: JsonObject) -> str | None:
     if "action_input" in item and isinstance(item.get("action"), str):  # the JSON form of ReAct
         return "action" if item["action"] not in _FINAL_ACTIONS else None
     return None
-
-
-def _holds_arguments(value: Any) -> bool:
-    kind = type(value)
-    return kind is dict or kind is str or kind is RepeatedKeyDict or kind is list or value is None

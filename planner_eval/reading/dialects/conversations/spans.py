@@ -85,9 +85,7 @@ _HEX_ID = lazy_pattern(r"(?:0[xX])?((?:[0-9a-fA-F]{16}){1,2})")
 
 def id_of(item: JsonObject) -> str | None:
     """The id of a span; None where it has none."""
-    context = item.get("context")
-    inner = context.get("span_id") if isinstance(context, dict) else None
-    span_id = item.get("span_id", item.get("spanId", inner))
+    span_id = item.get("span_id", item.get("spanId", value_at_path(item, "context", "span_id")))
     if span_id is None and "span_data" in item:
         span_id = item.get("id")
     return span_id if isinstance(span_id, str) and span_id else None
@@ -288,13 +286,14 @@ def has_tool_run(items: list[JsonObject]) -> bool:
     >>> has_tool_run([{"name": "execute_tool f", "attributes": {}}, {"name": "chat", "attributes": {}}])
     True
     """
-    return any(_is_tool(span) for span in trace_objects(items))
-
-
-def _is_tool(span: JsonObject) -> bool:
-    named = "attributes" in span and str(span.get("name")).startswith("execute_tool ")
-    return _is_of_kind(span, "function", "execute_tool", "TOOL") or (
-        named and not isinstance(span.get("span_data"), dict)
+    return any(
+        _is_of_kind(span, "function", "execute_tool", "TOOL")
+        or (
+            "attributes" in span
+            and str(span.get("name")).startswith("execute_tool ")
+            and not isinstance(span.get("span_data"), dict)
+        )
+        for span in trace_objects(items)
     )
 
 
@@ -323,9 +322,7 @@ QUOTED_SPAN_KEYS = ('"attributes"', '"span_data"', '"resourceSpans"', '"resource
 
 def trace_id_of(item: JsonObject) -> str | None:
     """The trace that a span belongs to; None where it does not say."""
-    context = item.get("context")
-    inner = context.get("trace_id") if isinstance(context, dict) else None
-    trace_id = item.get("trace_id", item.get("traceId", inner))
+    trace_id = item.get("trace_id", item.get("traceId", value_at_path(item, "context", "trace_id")))
     if trace_id is None and item.get("object") == "trace":  # what the Agents SDK exports before the spans
         trace_id = item.get("id")
     return trace_id if isinstance(trace_id, str) and trace_id else None
@@ -344,9 +341,7 @@ def find_span_error(item: JsonObject) -> str | None:
         return str(words or _exception_message(item) or "its status is ERROR")
     error = item.get("error")
     if isinstance(error, dict):
-        inner = error.get("data")
-        words = inner.get("error") if isinstance(inner, dict) else None
-        return str(words or error.get("message") or error)
+        return str(value_at_path(error, "data", "error") or error.get("message") or error)
     if error:
         return str(error)
     attribute_tree = nest_attributes(item)
@@ -385,18 +380,11 @@ def group_by_trace(items: Iterable[JsonObject]) -> dict[str | None, list[JsonObj
     traces: dict[str | None, list[JsonObject]] = {}
     names: dict[str | None, str | None] = {}
     for item in items:
-        own = _mlflow_trace_id(item)
+        own = value_at_path(item, "info", "trace_id")  # under which MLflow shows it: not that of its spans
         for span in spans_in(item) or [item]:
-            name = trace_id_of(span) if own is None else own
+            name = own if isinstance(own, str) and own else trace_id_of(span)
             traces.setdefault(names.setdefault(normalize_id(name), name), []).append(span)
     return traces
-
-
-def _mlflow_trace_id(item: JsonObject) -> str | None:
-    """The id under which MLflow shows a trace, which is not that of its spans."""
-    info = item.get("info")
-    named = info.get("trace_id") if isinstance(info, dict) else None
-    return named if isinstance(named, str) and named else None
 
 
 def refuse_several_runs(data: Any) -> None:

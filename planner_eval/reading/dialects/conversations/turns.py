@@ -385,7 +385,8 @@ def read_whole_answer(
         AnswerError: it was cut off, refused or failed (with the plan of what there is), or there is none.
         ParseError: something in it is no call.
     """
-    state = _find_answer_error(source, which)
+    states = (turn.state for turn in select_turns(source.talk.turns, which))
+    state = next((state.error() for state in states if state is not None), None)
     try:
         recognised = read(source, which, dialect, limits, words)
         if state is None:
@@ -415,12 +416,6 @@ def find_dialect_reason(source: Any) -> str | None:
     if not list(call_items(items)):
         return "the words of the assistant"
     return f"{detect_data(items).reason}, made by the assistant"
-
-
-def _find_answer_error(source: ConversationSource, which: TurnChoice) -> AnswerError | None:
-    """Why what is read is no whole answer; None where it is one."""
-    states = (turn.state for turn in select_turns(source.talk.turns, which))
-    return next((state.error() for state in states if state is not None), None)
 
 
 T = TypeVar("T")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import AnswerError, ParseError
+from planner_eval.base.json_text import decode_whole
 from planner_eval.base.text import JsonObject
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.conversations.answers import (
@@ -20,15 +21,80 @@ from planner_eval.reading.dialects.conversations.messages import (
     CALL_LIST_KEYS,
     format_value,
 )
-from planner_eval.reading.dialects.conversations.spans import decode_json
-from planner_eval.reading.dialects.conversations.streams import (
-    STREAM_PIECE_MESSAGE,
-    is_message_piece,
-    is_streamed,
-)
+from planner_eval.reading.dialects.conversations.spans import decode_json, value_at_path
 
 if TYPE_CHECKING:
     from planner_eval.reading.dialects.conversations.turns import TurnCollector
+
+JOIN_ADVICE = "join the pieces into one message first, or ask without streaming"
+STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a complete answer: {JOIN_ADVICE}"
+"""What is said of an event of a stream."""
+
+_EVENTS = frozenset({
+    "message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta",
+    "content_block_stop",
+})  # fmt: skip
+
+
+def is_event(item: JsonObject) -> bool:
+    """Whether an object that has a type is an event of a stream."""
+    kind = item["type"]
+    if not isinstance(kind, str):
+        return False
+    return kind in _EVENTS or (kind.startswith("response.") and not isinstance(item.get("response"), dict))
+
+
+BEDROCK_EVENTS = (
+    "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop",
+)  # fmt: skip
+"""The keys under which the events of a stream of Bedrock's stand, each alone."""
+
+
+def is_message_piece(item: JsonObject) -> bool:
+    """Whether a message of LangChain's holds a piece of a call, and is not the sum of all its pieces.
+
+    >>> pieces = [{"name": "f", "args": "{"}, {"name": None, "args": "}"}]
+    >>> [is_message_piece({"tool_call_chunks": [piece]}) for piece in pieces]
+    [True, True]
+    >>> is_message_piece({"tool_call_chunks": [{"name": "f", "args": "{}"}]})
+    False
+    """
+    pieces = item.get("tool_call_chunks")
+    about = item.get("response_metadata")
+    no_arguments = "{}" if isinstance(about, dict) and "stop_reason" in about else "{"
+    return isinstance(pieces, list) and any(
+        isinstance(piece, dict) and not (piece.get("name") and _is_json(piece.get("args") or no_arguments))
+        for piece in pieces
+    )
+
+
+def _is_json(text: Any) -> bool:
+    try:
+        decode_whole(str(text))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def is_streamed(item: Any) -> bool:
+    """Whether an object is a piece of a stream.
+
+    >>> is_streamed({"choices": [{"delta": {"content": "I"}}]}), is_streamed({"choices": []})
+    (True, False)
+    """
+    if not isinstance(item, dict):
+        return False
+    if item.get("object") == "chat.completion.chunk" or ("type" in item and is_event(item)):
+        return True
+    if item.get("done") is False and "created_at" in item:  # of Ollama
+        return True
+    if (item and item.keys() <= {*BEDROCK_EVENTS, "metadata"}) or is_message_piece(item):
+        return True
+    choices = item.get("choices")
+    return isinstance(choices, list) and any(
+        isinstance(choice, dict) and "delta" in choice for choice in choices
+    )
+
 
 ASSISTANT_ROLES = frozenset(
     {"assistant", "model", "gpt", "ai", "chatgpt", "AIMessageChunk", "function_call", "tool_call"}
@@ -264,8 +330,7 @@ def _response_state(item: JsonObject) -> AnswerState | None:
     """Why an object that holds its answer under `output` is no whole answer; None where it is one."""
     if item.get("error"):
         return failure_state(item["error"])
-    about = item.get("incomplete_details")
-    reason = about.get("reason") if isinstance(about, dict) else None
+    reason = value_at_path(item, "incomplete_details", "reason")
     return stop_reason_state(reason, "incomplete_details.reason") or stop_reason_state(
         item.get("status"), "status"
     )

@@ -8,12 +8,14 @@ case of each.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable
 from typing import Any
 
+from planner_eval.base.errors import ParseError
+from planner_eval.base.json_text import loads
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import JsonObject
+from planner_eval.base.text import JsonObject, lazy_pattern
 from planner_eval.reading.dialects.conversations.answers import (
     REASON_KEYS,
     STATE_KEYS,
@@ -23,14 +25,12 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_call,
 )
 from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS
-from planner_eval.reading.dialects.conversations.streams import (
-    BEDROCK_EVENTS,
-    is_event,
-)
 from planner_eval.reading.dialects.conversations.vendors import (
+    BEDROCK_EVENTS,
     FRAMEWORK_ROLES,
     TEXT_KEYS,
     TakeFunction,
+    is_event,
     take_alone,
     take_batch,
     take_candidates,
@@ -218,11 +218,11 @@ _SPOKEN_PARTS = ("text", "output_text", "tool_use", "tool-call")
 def _holds_completions(item: JsonObject) -> bool:
     """Whether what stands under `outputs` are texts that a server completed."""
     outputs = item["outputs"]
-    return isinstance(outputs, list) and bool(outputs) and all(map(_is_completion, outputs))
-
-
-def _is_completion(output: Any) -> bool:
-    return isinstance(output, dict) and isinstance(output.get("text"), str) and not is_call(output)
+    return (
+        isinstance(outputs, list)
+        and bool(outputs)
+        and all(isinstance(o, dict) and isinstance(o.get("text"), str) and not is_call(o) for o in outputs)
+    )
 
 
 def _is_text_answer(item: JsonObject) -> bool:
@@ -376,13 +376,14 @@ _CONVERSATION_WORDS = sorted(
     | _NON_CALL_ITEMS
     | {"ai", "human", "content", "custom_id", "output_messages", "llm"}
 )
-_CONVERSATION_HINT = rf"\"(?:{'|'.join(_CONVERSATION_WORDS)})\"|gen_ai\.(?:output|completion)|llm\.output"
+_CONVERSATION_HINT = lazy_pattern(
+    rf"\"(?:{'|'.join(_CONVERSATION_WORDS)})\"|gen_ai\.(?:output|completion)|llm\.output"
+)
 
 
 def may_hold_conversation(text: str) -> bool:
     """Whether a text holds what stands in the text of every conversation and answer."""
-    # compiled where it is first asked: every command imports this
-    return re.search(_CONVERSATION_HINT, text) is not None
+    return _CONVERSATION_HINT.search(text) is not None
 
 
 def may_be_conversation(data: Any) -> bool:
@@ -400,3 +401,42 @@ def may_be_conversation(data: Any) -> bool:
 
 
 _CONVERSATION_KEYS = MARKER_KEYS | TRACE_KEYS
+
+# ----------------------------------------------------------------------
+# Objects of other packages, such as a client's answer, as JSON data.
+_DUMP_METHODS = ("model_dump", "to_input_list", "to_dict", "to_json")
+
+
+def to_json_data(source: Any) -> Any:
+    """Structure that is JSON out of an object of another package: an answer, a message or a call, or a list.
+
+    Args:
+        source: Anything; what has none of the usual methods is given back as it is, and so is structure that
+            is JSON already.
+
+    Raises:
+        ParseError: the object's own method fails.
+
+    >>> class Message:
+    ...     def to_dict(self):
+    ...         return {"role": "assistant", "content": "f(a=1)"}
+    >>> to_json_data([Message()])
+    [{'role': 'assistant', 'content': 'f(a=1)'}]
+    """
+    if isinstance(source, dict):
+        talk = source.get("messages")
+        if isinstance(talk, (list, tuple)) and not all(isinstance(item, dict) for item in talk):
+            return {**source, "messages": to_json_data(talk)}
+        return source
+    if isinstance(source, (list, tuple)):
+        return [item if isinstance(item, (str, dict, list)) else to_json_data(item) for item in source]
+    for name in _DUMP_METHODS if not isinstance(source, (str, type)) else ():
+        method = getattr(source, name, None)
+        if callable(method):
+            try:
+                data = method()
+            except Exception as error:  # whatever another package's code raises
+                reason = f"{type(source).__name__}.{name}() fails: {type(error).__name__}: {error}"
+                raise ParseError(reason, code="parse.shape") from error
+            return loads(data, DEFAULT_LIMITS)[0] if isinstance(data, str) else data
+    return source

@@ -41,8 +41,8 @@ from planner_eval.reading.dialects.finding.segments import (
 )
 from planner_eval.reading.dialects.notations import callnavi
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
+from planner_eval.reading.dialects.programs.program import EXITS, MUTATING_METHODS
 from planner_eval.reading.dialects.programs.syntax import CONDITION_CODE, parse_syntax
-from planner_eval.reading.dialects.programs.values import EXITS, MUTATING_METHODS
 
 
 class BlockReader(PieceReader):

@@ -73,10 +73,9 @@ from planner_eval.reading.dialects.finding.segments import (
 from planner_eval.reading.dialects.notations import appbench_prose
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
-from planner_eval.reading.dialects.programs.program import PieceVariables
+from planner_eval.reading.dialects.programs.program import PieceVariables, Unknown
 from planner_eval.reading.dialects.programs.python_ast import follow
 from planner_eval.reading.dialects.programs.syntax import CONDITION_CODE, parse_syntax
-from planner_eval.reading.dialects.programs.values import Unknown
 from planner_eval.reading.dialects.repairs import QUOTED_CALL, repairs
 
 SCRIPT_START = lazy_pattern(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")

@@ -22,9 +22,14 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_keyed_call_list,
 )
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
-from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
+from planner_eval.reading.dialects.programs.program import (
+    BUILTINS,
+    DISPLAY_FUNCTIONS,
+    PieceVariables,
+    is_library,
+    shift_names,
+)
 from planner_eval.reading.dialects.programs.syntax import STUB, PlacedTree, parse_syntax
-from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, is_library
 
 _SEMICOLON = re.compile(r"[\s;]*+")
 

@@ -34,13 +34,13 @@ from planner_eval.reading.dialects.finding.segments import (
     blank_spans,
     fences,
 )
-from planner_eval.reading.dialects.programs.syntax import PlacedTree, parse_syntax
-from planner_eval.reading.dialects.programs.values import (
+from planner_eval.reading.dialects.programs.program import (
     BUILTINS,
     DISPLAY_FUNCTIONS,
     KNOWN_PACKAGES,
     SELF_NAMES,
 )
+from planner_eval.reading.dialects.programs.syntax import PlacedTree, parse_syntax
 from planner_eval.reading.dialects.repairs import is_json
 
 TOOL_ANSWER = lazy_pattern(

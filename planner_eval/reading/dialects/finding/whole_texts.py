@@ -33,7 +33,7 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.dialect import Data, RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView
-from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, SELF_NAMES
+from planner_eval.reading.dialects.programs.program import BUILTINS, DISPLAY_FUNCTIONS, SELF_NAMES
 
 
 def read_whole_text(source: str, limits: Limits, values: list[Any] | None = None) -> RecognisedPlan | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Any
 
+from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import RawComputed, RawRef
 from planner_eval.reading.dialects.dialect import Data
 from planner_eval.reading.dialects.programs.syntax import has_leading_zero
@@ -56,9 +56,7 @@ SIGN = (
 """A call with #name= arguments, or one of an app in brackets that has none: after a label it is no app's."""
 
 
-@cache
-def _sign_pattern() -> re.Pattern[str]:
-    return re.compile(SIGN)
+_SIGN_PATTERN = lazy_pattern(SIGN)
 
 
 def is_start(text: str) -> bool:
@@ -67,7 +65,7 @@ def is_start(text: str) -> bool:
     >>> is_start("Hotels: [a = f(#x='1')]"), is_start("a = f(x=1)")
     (True, False)
     """
-    return ("#" in text or "[" in text) and _sign_pattern().match(text) is not None
+    return ("#" in text or "[" in text) and _SIGN_PATTERN.match(text) is not None
 
 
 def fits(data: Data) -> str | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any
 
@@ -33,8 +32,7 @@ from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_json_calls
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
 from planner_eval.reading.dialects.notations.json_rows import call_objects, read_by_template
-from planner_eval.reading.dialects.programs.program import Variables, shift_names
-from planner_eval.reading.dialects.programs.values import Unknown
+from planner_eval.reading.dialects.programs.program import Unknown, Variables, shift_names
 from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper, row_dialect, token_regex
 
@@ -51,9 +49,9 @@ TERMINAL_DESCRIPTIONS = TERMINAL_WORDS | {
 
 
 @cache
-def token_pattern(texts: tuple[str, ...], suffix: str = "") -> re.Pattern[str]:
+def token_pattern(texts: tuple[str, ...]) -> re.Pattern[str]:
     """The regular expression for any of some token texts, compiled once."""
-    return re.compile(token_regex(texts) + suffix if texts else suffix)
+    return re.compile(token_regex(texts) if texts else "")
 
 
 def prose_regex(tokens: tuple[str, ...]) -> str:
@@ -172,39 +170,27 @@ def read_framed(row: Wrapper, text: str, limits: Limits) -> tuple[RawPlan, list[
     Raises:
         ParseError: there is no section, or one cannot be read.
     """
-    if token_pattern(row.open).search(text) is None:
+    opening = token_pattern(row.open)
+    opened = opening.search(text)
+    if opened is None:
         expected = " or ".join(dict.fromkeys(repr(token.strip()) for token in row.open[:2]))
         raise ParseError(f"found no {expected}", text=text, offset=0, dialect=row.name)
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
     section_spans: list[Span] = []
     variables = Variables()
-    for section, span in _read_sections(row, text, limits, variables, calls):
-        section_spans += [span] if section.calls else []
+    while opened is not None:
+        if _is_python(row, text, opened.end()):
+            section, end = _read_python_section(row, text, opened.end(), limits, variables, len(calls))
+        else:
+            section, end = _read_json_section(row, text, opened.start(), opened.end(), limits)
+        section_spans += [(opened.start(), end)] if section.calls else []
         notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in section.notes]
         calls += section.calls
         check_calls(len(calls), limits)
-    calls = variables.connected(calls) if variables.starts else calls
-    return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes)), section_spans
-
-
-def _read_sections(
-    row: Wrapper, text: str, limits: Limits, variables: Variables, calls: list[RawCall]
-) -> Iterator[tuple[RawPlan, Span]]:
-    """The sections of a text: what each calls, after `calls`, and where it stands with its tokens.
-
-    Raises:
-        ParseError: one cannot be read.
-    """
-    opening = token_pattern(row.open)
-    opened = opening.search(text)
-    while opened is not None:
-        if _is_python(row, text, opened.end()):
-            raw, end = _read_python_section(row, text, opened.end(), limits, variables, len(calls))
-        else:
-            raw, end = _read_json_section(row, text, opened.start(), opened.end(), limits)
-        yield raw, (opened.start(), end)
         opened = opening.search(text, end)
+    calls = variables.connected(calls)
+    return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes)), section_spans
 
 
 def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:

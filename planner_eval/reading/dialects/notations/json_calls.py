@@ -160,7 +160,7 @@ def _split_call_name(
     """A tool's name and its arguments, which may both stand in the place of the name."""
     if arguments or "(" not in name:
         return name, arguments
-    from planner_eval.reading.dialects.programs.call_in_name import read_call_in_name
+    from planner_eval.reading.dialects.programs.python_ast import read_call_in_name
 
     call = read_call_in_name(name, position, notes)
     return (name, arguments) if call is None else (call.name, call.arguments)
@@ -255,7 +255,9 @@ def _refuse_unknown(inner: JsonObject, name_key: str, position: int, text: str) 
 
 def _call_error(what: str, position: int, inner: JsonObject, text: str) -> ParseError:
     reason = f"item {position + 1} {what}"
-    return ParseError(reason, text=text, offset=_guess_offset(text, inner), code="parse.shape")
+    first = next(iter(inner), None)  # its first appearance is probably where the object starts
+    offset = 0 if first is None else max(text.find(to_json(first)), 0)
+    return ParseError(reason, text=text, offset=offset, code="parse.shape")
 
 
 def _note_ignored(
@@ -367,12 +369,6 @@ def arguments_data(arguments: Arguments) -> Any:
 
 def _shorten_json(value: Any) -> str:
     return shorten(json.dumps(value, ensure_ascii=False, default=str), 40)
-
-
-def _guess_offset(text: str, item: JsonObject) -> int:
-    """Where an object that is no call probably starts: its first key's first appearance."""
-    first = next(iter(item), None)
-    return max(text.find(to_json(first)), 0) if first is not None else 0
 
 
 DIALECT = Dialect(

@@ -54,6 +54,11 @@ def _parse_template(text: str) -> Any:
     return decode_whole(text)
 
 
+def _call_template(row: Wrapper) -> Any:
+    """The object that a row describes; empty where it describes none."""
+    return _parse_template(row.call) if isinstance(row.call, str) and row.call else {}
+
+
 # ---------------------------------------------------------------- writing
 def write_calls(row: Wrapper, plan: Plan) -> str:
     """A plan without references as the objects that the row's template describes."""
@@ -129,11 +134,7 @@ def count_matching_keys(row: Wrapper, item: Any) -> int:
     >>> count_matching_keys(table()["vercel"], {"type": "tool-call", "toolName": "f", "input": {}})
     3
     """
-    return (
-        _count_matching_keys(_parse_template(row.call), item, {})
-        if isinstance(row.call, str) and row.call
-        else 0
-    )
+    return _count_matching_keys(_call_template(row), item, {})
 
 
 def required_keys(row: Wrapper) -> frozenset[str]:
@@ -143,8 +144,7 @@ def required_keys(row: Wrapper) -> frozenset[str]:
     >>> sorted(required_keys(table()["langchain"]))
     ['args', 'name', 'type']
     """
-    template = _parse_template(row.call) if isinstance(row.call, str) and row.call else {}
-    return frozenset(key for key, expected in template.items() if not _may_lack(key, expected))
+    return frozenset(key for key, expected in _call_template(row).items() if not _may_lack(key, expected))
 
 
 def _may_lack(key: str, expected: Any) -> bool:
@@ -169,23 +169,18 @@ def _count_matching_keys(template: Any, item: Any, bindings: JsonObject) -> int:
                 return 0
             score += inner
         elif isinstance(expected, str):
-            if not _matches(expected, value):
+            is_text = isinstance(value, str) or expected != "$name"
+            if not (is_text if expected.startswith("$") else value == expected):
                 return 0
             bindings[expected] = value
         score += 1
     return score
 
 
-def _matches(expected: str, value: Any) -> bool:
-    if expected.startswith("$"):
-        return not (expected == "$name" and not isinstance(value, str))
-    return bool(value == expected)
-
-
 def holds_row_calls(row: Wrapper, data: Any) -> bool:
     """Whether data holds calls of a row's form that the reader of JSON calls does not know."""
     originals: list[Any] = []
-    if isinstance(row.call, str) and row.call and not has_usual_template(row):
+    if _call_template(row) and not has_usual_template(row):
         _restore_usual_keys(row, data, originals)
     return bool(originals)
 

@@ -257,7 +257,8 @@ def write(plan: Plan) -> str:
 
 def labels_of(plan: Plan) -> list[str]:
     """A label for each call: its id where that is a word, else a fresh varN; none names nothing else."""
-    unresolved = set(_unresolved_names(plan))
+    values = [v for call in plan.calls for _, v in call.arguments] + [v for _, v in plan.answer or ()]
+    unresolved = {ref.name for v in values for _, ref in references(v) if isinstance(ref, Unresolved)}
     used_names = {call.id for call in plan.calls} | unresolved
     labels = []
     for i, call in enumerate(plan.calls):
@@ -270,11 +271,6 @@ def labels_of(plan: Plan) -> list[str]:
                 break
         labels.append(label)
     return labels
-
-
-def _unresolved_names(plan: Plan) -> list[str]:
-    values = [v for call in plan.calls for _, v in call.arguments] + [v for _, v in plan.answer or ()]
-    return [ref.name for v in values for _, ref in references(v) if isinstance(ref, Unresolved)]
 
 
 def _format_arguments(arguments: Arguments, labels: list[str]) -> Any:

@@ -30,11 +30,10 @@ from planner_eval.reading.dialects.dialect import Dialect, add_dependencies
 from planner_eval.reading.dialects.finding.cut_texts import CutError, open_brackets
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, extent
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
-from planner_eval.reading.dialects.programs.call_in_name import read_call_in_name
+from planner_eval.reading.dialects.programs.python_ast import read_call_in_name
 from planner_eval.reading.dialects.programs.python_calls import call_text, read_calls
 from planner_eval.reading.dialects.references import (
     NOTATIONS,
-    Notation,
     WrittenPlan,
     refuse_references,
     separate_dependencies,
@@ -208,18 +207,15 @@ def read_evidence(text: str, limits: Limits) -> RawPlan:
         assert head is not None
         view = TextView(text).cut(token.start_pos + head.end(), token.start_pos + len(token.rstrip()))
         call = _read_bracketed_call(view) if token.type == "STEP" else _read_step(view, limits, text)
-        calls.append(_add_unstated(_bind_call(call, head[1], notation), needed))
+        arguments = tuple((key, notation.value(value)) for key, value in call.arguments)
+        binds = ((head[1], ()),)
+        call = RawCall(call.name, arguments, None, head[1], binds, (), call.span, call.spans)
+        calls.append(_add_unstated(call, needed))
         needed = []
         check_calls(len(calls), limits)
     if not calls:
         raise ParseError("found no step such as '#E1 = Tool[text]'", text=text)
     return RawPlan(tuple(calls))
-
-
-def _bind_call(call: RawCall, label: str, notation: Notation) -> RawCall:
-    """The call under its label, with the references in its values."""
-    arguments = tuple((key, notation.value(value)) for key, value in call.arguments)
-    return RawCall(call.name, arguments, None, label, ((label, ()),), (), call.span, call.spans)
 
 
 def _read_bracketed_call(view: TextView) -> RawCall:

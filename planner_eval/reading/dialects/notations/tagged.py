@@ -27,7 +27,7 @@ _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&
 """Undone in this order, and written in the other; the standard library's own loads what speaks HTTP."""
 MISSING_NAME_CODE = "parse.name"
 """The code of an error at what stands where a tool's name should, and is none."""
-_NO_TOOL_NAMES = frozenset({"none", "null", "n/a", "nothing"})
+_NO_TOOL_NAMES = frozenset({"", "none", "null", "n/a", "nothing"})
 _PLACEHOLDERS = {
     "$name": r"(?P<name>[^\"<>\n]{1,300}+)",
     "$key": r"(?P<key>[^\"<>\n]{1,300}+)",
@@ -95,8 +95,13 @@ def _read_call(row: Wrapper, tokens: list[Any], text: str, limits: Limits) -> Ra
     head, *parameters, end = tokens
     name = _compile_template(row.call[0]).match(head)
     assert name is not None
-    if '"$name"' not in row.call[0]:
-        _refuse_bad_name(row, name["name"].strip(), text, head.start_pos + name.start("name"))
+    tool = name["name"].strip()
+    # Words, or a call of another notation, may stand where a name without quotes should.
+    is_word = tool.lower() not in _NO_TOOL_NAMES and not re.search(r"[\s()\[\]{}]", tool)
+    if not is_word and '"$name"' not in row.call[0]:
+        reason = f"found {tool[:60]!r}, expected a tool's name"
+        start = head.start_pos + name.start("name")
+        raise ParseError(reason, text=text, offset=start, code=MISSING_NAME_CODE, dialect=row.name)
     arguments: list[tuple[str, Value]] = []
     spans: list[Span] = []
     for token in parameters:
@@ -109,16 +114,7 @@ def _read_call(row: Wrapper, tokens: list[Any], text: str, limits: Limits) -> Ra
             reason = f"found {groups['key']!r}, expected an argument's name"
             raise ParseError(reason, text=text, offset=token.start_pos + match.start("key"), dialect=row.name)
         arguments.append((groups["key"].strip(), _read_value(row, groups, text, spans[-1][0], limits)))
-    return RawCall(
-        name["name"].strip(), tuple(arguments), span=(head.start_pos, end.end_pos), spans=tuple(spans)
-    )
-
-
-def _refuse_bad_name(row: Wrapper, name: str, text: str, offset: int) -> None:
-    """Refuse words, or a call of another notation, where a name without quotes should stand."""
-    if not name or name.lower() in _NO_TOOL_NAMES or re.search(r"[\s()\[\]{}]", name):
-        reason = f"found {name[:60]!r}, expected a tool's name"
-        raise ParseError(reason, text=text, offset=offset, code=MISSING_NAME_CODE, dialect=row.name)
+    return RawCall(tool, tuple(arguments), span=(head.start_pos, end.end_pos), spans=tuple(spans))
 
 
 def _read_value(row: Wrapper, groups: JsonObject, text: str, offset: int, limits: Limits) -> Value:
@@ -137,8 +133,7 @@ def _read_value(row: Wrapper, groups: JsonObject, text: str, offset: int, limits
             ) from None
     if groups.get("string") == "true":
         return value
-    inside = value[1:-1] if value[:1] == "\n" and value[-1:] == "\n" and len(value) > 1 else value
-    return inside
+    return value[1:-1] if value[:1] == "\n" and value[-1:] == "\n" and len(value) > 1 else value
 
 
 def _convert_typed(text: str, kind: str) -> Value:
@@ -163,16 +158,12 @@ def _template_regex(template: str, *, exact: bool = False) -> str:
     """A template as a regular expression; white space may be any, unless exact."""
     pieces = re.split(r"(\$name|\$key|\$type|\$string)", template)
     text = "".join(
-        _PLACEHOLDERS[p] if p in _PLACEHOLDERS else (re.escape(p) if exact else _loose_regex(p))
+        _PLACEHOLDERS.get(p) or (re.escape(p) if exact else r"\s*+" if p.isspace() else token_regex([p]))
         for p in pieces
         if p
     )
     # a tag may carry attributes that the row does not name
     return text.replace('{1,300}+)">', '{1,300}+)"[^<>]*+>')
-
-
-def _loose_regex(text: str) -> str:
-    return r"\s*+" if text.isspace() else token_regex([text])
 
 
 @cache
@@ -364,9 +355,7 @@ def _transformer(quote: str) -> Any:
 
 
 def _read_bare_value(text: str) -> Any:
-    if text in _LITERALS:
-        return _LITERALS[text]
-    return decode_whole(text) if _NUMBER.fullmatch(text) else text
+    return decode_whole(text) if _NUMBER.fullmatch(text) else _LITERALS.get(text, text)
 
 
 def _write_gemma(row: Wrapper, plan: Plan) -> str:

@@ -27,7 +27,7 @@ from planner_eval.plan.model import (
     references,
 )
 from planner_eval.reading.dialects.conversations.messages import NODE_KEYS, format_value
-from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Data, Dialect, add_dependencies
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect, add_dependencies
 from planner_eval.reading.dialects.finding.cut_texts import CutError
 from planner_eval.reading.dialects.references import (
     NOTATIONS,
@@ -46,16 +46,15 @@ def dialect(row: Wrapper) -> Dialect:
     if row.shape == "worfbench":
         return text_dialect(row, read_workflow, write_workflow, read_workflow)
     if row.shape == "taskbench":
-        return json_dialect(row, read_graph, write_graph, fits=_fits_graph)
-    return json_dialect(row, read_tasks, write_tasks, fits=_fits_tasks)
-
-
-def _fits_graph(data: Data) -> str | None:
-    return "nodes and links" if is_graph(data.value) else None
-
-
-def _fits_tasks(data: Data) -> str | None:
-    return "tasks with dep" if is_tasks(data.value) else None
+        return json_dialect(
+            row,
+            read_graph,
+            write_graph,
+            fits=lambda data: "nodes and links" if is_graph(data.value) else None,
+        )
+    return json_dialect(
+        row, read_tasks, write_tasks, fits=lambda data: "tasks with dep" if is_tasks(data.value) else None
+    )
 
 
 def is_graph(data: Any) -> bool:
@@ -165,18 +164,14 @@ def _find_index_base(calls: list[RawCall], notes: list[Diagnostic]) -> int:
 def _read_references(call: RawCall, base: int) -> RawCall:
     """The call with its <node-k> texts as references, to its own node and to none included."""
 
-    def leaf(value: Value) -> Value:
-        return _read_text(value, base) if isinstance(value, str) else value
-
-    return replace(call, arguments=tuple((key, map_leaves(leaf, value)) for key, value in call.arguments))
-
-
-def _read_text(text: str, base: int) -> Value:
     def read(match: re.Match[str]) -> RawRef:
         name = str(int(match[1]) - base) if match[1].isdecimal() else match[1]
         return RawRef(name, tuple(match[2].split(".")[1:]))
 
-    return read_references_in(text, _NODE_REFERENCE, read)
+    def leaf(value: Value) -> Value:
+        return read_references_in(value, _NODE_REFERENCE, read) if isinstance(value, str) else value
+
+    return replace(call, arguments=tuple((key, map_leaves(leaf, value)) for key, value in call.arguments))
 
 
 def _read_links(links: list[Any]) -> Iterator[tuple[str, str]]:

@@ -20,19 +20,38 @@ from planner_eval.base.json_text import build_object, map_object_values, object_
 from planner_eval.base.limits import Span, too_many_calls_error
 from planner_eval.base.text import shorten
 from planner_eval.plan.model import Path, RawCall, RawComputed, RawRef, RawTemplate
-from planner_eval.reading.dialects.programs.program import ProgramState, result_name
+from planner_eval.reading.dialects.programs.program import (
+    ABSENT,
+    BUILTINS,
+    DATA_METHODS,
+    DISPLAY_FUNCTIONS,
+    HIGHER_ORDER_FUNCTIONS,
+    METHOD_OPTIONS,
+    MUTATING_FUNCTIONS,
+    MUTATING_METHODS,
+    PASS_THROUGH_FUNCTIONS,
+    Argument,
+    Changed,
+    OwnFunction,
+    ProgramState,
+    Spread,
+    ToolCall,
+    ToolName,
+    Unknown,
+    VariableValue,
+    result_name,
+    tool_methods,
+)
 from planner_eval.reading.dialects.programs.syntax import (
     COMPREHENSIONS,
     CONDITION_CODE,
     DESCRIPTIONS,
     JSON_LITERALS,
     ONE_STRING,
-    Argument,
     CallNode,
     KnownNode,
     NotDataError,
     ObjectNode,
-    ToolCall,
     call_name,
     constant_step,
     dotted_name,
@@ -44,29 +63,11 @@ from planner_eval.reading.dialects.programs.syntax import (
     signed_number,
     text_parts,
 )
-from planner_eval.reading.dialects.programs.values import (
-    ABSENT,
-    BUILTINS,
-    DATA_METHODS,
-    DISPLAY_FUNCTIONS,
-    HIGHER_ORDER_FUNCTIONS,
-    METHOD_OPTIONS,
-    MUTATING_FUNCTIONS,
-    MUTATING_METHODS,
-    PASS_THROUGH_FUNCTIONS,
-    Changed,
-    OwnFunction,
-    Spread,
-    ToolName,
-    Unknown,
-    VariableValue,
-    tool_methods,
-)
 
 _KEYWORD_METHODS = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
 """Methods of data that take arguments of any name."""
 MAX_REREAD_CHARS = 200_000
-"""Characters of functions and loops that are read again: each in the one before doubles them."""
+"""Characters of loops that are read again: each in the one before doubles them."""
 _CHARACTERS_PER_VALUE = 64
 """So many characters of a text that a program puts together count as a value."""
 _ORDINALS = frozenset({"First", "Second", "Third", "Fourth", "Fifth", "Next", "Then", "Finally", "Lastly"})
@@ -141,10 +142,9 @@ class Machine(ProgramState):
         return self.template(node) if is_text(node) else self.computed(node)
 
     def assigned(self, node: ast.NamedExpr) -> VariableValue:
-        """A value that is given a name where it stands."""
-        self.is_program = True
-        self.bind(node.target.id, self.value(node.value))
-        return self.value(node.target)
+        """A value that is given a name where it stands: as an argument it would lose its name."""
+        self.fail("found ':=', expected '=', or an assignment on a line of its own", self.span(node)[0])
+        return self.value(node.value)
 
     def way(self, node: ast.expr) -> VariableValue:
         """A name, or a way by fields and constant positions into a name or a call's result."""
@@ -341,9 +341,6 @@ class Machine(ProgramState):
             return given
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Constant):
             self.fail(f"found the tool's name {name!r} in quotes", call.span[0])
-        for argument in node.args:
-            if isinstance(argument, ast.NamedExpr):
-                self.fail(f"found ':=' in an argument of {name!r}, expected '='", self.span(argument)[0])
         if self.mappings and [*map(type, node.args)] == [ObjectNode]:  # which holds the named arguments
             ((_, fields, span),) = call.arguments
             call = call._replace(arguments=[Argument(key, item, span) for key, item in object_items(fields)])
@@ -451,7 +448,8 @@ class Machine(ProgramState):
     def method(self, base: VariableValue, method: str, call: ToolCall) -> None:
         """Look at a call of a method on what is held: it changes it, only looks at it, or may be a tool's."""
         source, start, named = shorten(call.name, 60), call.span[0], call.named
-        if self.grow(base, method, call.positional, named):
+        is_one = method in ("append", "push") and len(call.arguments) == 1 and not named
+        if is_one and self.grow(base, call.positional[0]):
             return
         if method in MUTATING_METHODS:
             self.change(base, f"{source!r} changes it", start)
@@ -495,8 +493,7 @@ class Machine(ProgramState):
         key = constant_step(target)
         if key is None and isinstance(target, ast.Subscript):
             self.value(target.slice)
-        is_key = isinstance(key, str) and isinstance(target, ast.Subscript)
-        if is_key and self.grow(holder, "update", [], {str(key): value}):
+        if isinstance(key, str) and isinstance(target, ast.Subscript) and self.grow(holder, value, key):
             return
         start = self.span(target)[0]
         reason = f"an assignment to {shorten(self.source(target), 60)!r} changes it"

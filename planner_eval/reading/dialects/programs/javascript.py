@@ -13,9 +13,9 @@ from planner_eval.base.json_text import check_depth
 from planner_eval.base.limits import Limits
 from planner_eval.plan.model import Call, Plan, RawPlan, Ref, Unresolved, Value, fold
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
+from planner_eval.reading.dialects.programs.program import Unknown
 from planner_eval.reading.dialects.programs.python_ast import follow
 from planner_eval.reading.dialects.programs.python_calls import write_program
-from planner_eval.reading.dialects.programs.values import Unknown
 from planner_eval.reading.dialects.table import Wrapper
 
 TERMINAL_DESCRIPTIONS = {

@@ -9,13 +9,13 @@ from collections.abc import Collection
 from planner_eval.base.limits import Limits, Span, too_many_calls_error
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import RawCall, RawPlan, RawRef, Value
-from planner_eval.reading.dialects.programs.program import result_name
-from planner_eval.reading.dialects.programs.values import (
+from planner_eval.reading.dialects.programs.program import (
     BUILTINS,
     DISPLAY_FUNCTIONS,
     EXCEPTIONS,
     LIBRARY_FUNCTIONS,
     SELF_NAMES,
+    result_name,
 )
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*+"

@@ -1,32 +1,186 @@
-"""What is known of a program while it is followed, and what its variables hold for later pieces of text."""
+"""What is known of a program while it is followed, and what its variables hold for later pieces of text.
+
+A list or an object is known by its identity, which its aliases and what holds it share; a result by its
+reference.
+"""
 
 from __future__ import annotations
 
 import ast
+import builtins
+import sys
+import tomllib
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
+from typing import Any, TypeAlias
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import map_object_values, object_items
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, RawRef, Value, map_leaves
+from planner_eval.base.resources import read
+from planner_eval.plan.model import Diagnostic, Path, RawCall, RawComputed, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.programs.syntax import JavaScriptModule, PlacedTree
-from planner_eval.reading.dialects.programs.values import (
-    ABSENT,
-    BUILTINS,
-    DISPLAY_FUNCTIONS,
-    EXCEPTIONS,
-    LIBRARY_FUNCTIONS,
-    SELF_NAMES,
-    Changed,
-    ToolName,
-    Unknown,
-    VariableValue,
-    is_builtin_call,
+
+
+class Unknown:
+    """In the place of a value that cannot be known.
+
+    Args:
+        reason: Why.
+        at: Where the cause stands.
+        text: In which text.
+        of: What it is made of: what changes it may change these.
+        is_part: It may be one of these, or lie in one, so that its methods may be tools.
+    """
+
+    def __init__(
+        self,
+        reason: str = "the program computes it",
+        at: int = 0,
+        text: str = "",
+        of: Iterable[Any] = (),
+        *,
+        is_part: bool = False,
+    ) -> None:
+        self.reason = reason
+        self.at = at
+        self.text = text
+        self.of = tuple(value for value in of if isinstance(value, (RawRef, list, dict, Unknown)))
+        self.tools = max(map(tool_methods, of), default=0) if is_part else 0
+
+
+VariableValue: TypeAlias = Value | Unknown
+ABSENT = Unknown()
+"""A variable that holds nothing yet."""
+
+
+class Changed(Unknown):
+    """What is no longer what it was, or not on each way; its reason is told wherever it is used."""
+
+
+class Spread(Unknown):
+    """Arguments that a star spreads, of which it is not known how many there are."""
+
+
+class OwnFunction(Unknown):
+    """A function of the program's own, a lambda: called through a variable it is not followed."""
+
+
+class ToolName(Unknown):
+    """A name that is imported from a module that is no library, or that nothing assigns: a text, or a tool.
+
+    Args:
+        name: The name, and the way behind it; of an imported one what it is called where it comes from.
+        is_imported: Whether it is imported.
+    """
+
+    def __init__(self, name: str, *, is_imported: bool = False) -> None:
+        super().__init__(f"{name!r} is imported by the program")
+        self.name = name
+        self.is_imported = is_imported
+        self.tools = 1 + is_imported
+
+
+def tool_methods(value: VariableValue) -> int:
+    """Which methods of a value may be tools: 0 none, 1 all but those of data, 2 all."""
+    return value.tools if isinstance(value, Unknown) else int(isinstance(value, (RawRef, RawComputed)))
+
+
+# ----------------------------------------------------------------------
+# Functions that are no tools, by the names that programs have for them.
+_NAMES = tomllib.loads(read("data/functions.toml"))
+_BUILTIN_OPTIONS: dict[str, list[str]] = _NAMES.pop("builtin_options")
+_SETS: dict[str, frozenset[str]] = {table: frozenset(names) for table, names in _NAMES.items()}
+DISPLAY_FUNCTIONS = _SETS["display_functions"]
+"""Calls that show a value and are looked through; smolagents' final_answer ends a program."""
+BUILTINS = _SETS["builtins"]
+"""Functions of the languages themselves: no tools where a program calls them on its own values."""
+EXITS = _SETS["exits"]
+LIBRARY_FUNCTIONS = _SETS["library_functions"]
+SELF_NAMES = _SETS["self_names"]
+MUTATING_METHODS = _SETS["mutating_methods"]
+MUTATING_FUNCTIONS = _SETS["mutating_functions"]
+PASS_THROUGH_FUNCTIONS = _SETS["pass_through_functions"]
+HIGHER_ORDER_FUNCTIONS = _SETS["higher_order_functions"]
+METHOD_OPTIONS = _SETS["method_options"]
+KNOWN_PACKAGES = _SETS["known_packages"]
+
+
+def is_builtin_call(name: str, keys: Collection[str | None]) -> bool:
+    """Whether a call is the language's own function's, and of no tool that has its name.
+
+    >>> is_builtin_call("zip", [None, "strict"]), is_builtin_call("max", ["numbers"])
+    (True, False)
+    """
+    named = {key for key in keys if key is not None}
+    is_own = named <= {*_BUILTIN_OPTIONS.get(name, ())} and (None in keys or "iterable" in named)
+    return name in BUILTINS and (not named or is_own)
+
+
+EXCEPTIONS = frozenset(
+    name
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, BaseException)
 )
+"""Python's exceptions: what a program raises is no tool."""
+
+
+DATA_METHODS = _SETS["reading_methods"].union(
+    *(
+        [name for name in dir(kind) if name[0] != "_"]
+        for kind in (str, bytes, int, float, list, tuple, dict, set)
+    )
+)
+"""Methods of the values that tools give, and of texts, lists and objects: they look, and call no tool."""
+
+
+def is_library(module: str) -> bool:
+    """Whether a module is Python's own or a known package: what is imported from any other may be a tool.
+
+    >>> is_library("os.path"), is_library("numpy"), is_library("tools"), is_library("")
+    (True, True, False, False)
+    """
+    root = module.split(".", 1)[0]
+    return root in KNOWN_PACKAGES or root in sys.stdlib_module_names
+
+
+class Argument(NamedTuple):
+    """An argument: its name, None of a positional one; its value; its place."""
+
+    key: str | None
+    value: Any
+    span: Span
+
+
+class ToolCall(NamedTuple):
+    """A call as written, of a tool or of anything else that has a name."""
+
+    name: str
+    arguments: list[Argument]
+    span: Span
+
+    @property
+    def positional(self) -> list[Any]:
+        """The arguments that have no name."""
+        return [argument.value for argument in self.arguments if argument.key is None]
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The arguments that have a name."""
+        return {argument.key: argument.value for argument in self.arguments if argument.key is not None}
+
+    def bound_to(self, given: ast.arguments, defaults: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a function's parameters get, defaults too; None where that is open: stars."""
+        plain = [parameter.arg for parameter in (*given.posonlyargs, *given.args)]
+        positional = self.positional
+        local = {**defaults, **dict(zip(plain, positional, strict=False)), **self.named}
+        names = {*plain, *(word.arg for word in given.kwonlyargs)}
+        twice = len({*plain[: len(positional)], *self.named}) < len(self.arguments)
+        is_open = given.vararg or given.kwarg or any(isinstance(value, Spread) for value in positional)
+        return None if is_open or twice or local.keys() != names else local
+
 
 MAX_VALUES = 1_000_000
 """Values that variables may put into arguments, all together: a list of a list can double at each line."""
@@ -217,23 +371,18 @@ class ProgramState(PlacedTree):
                     waiting += value.values() if isinstance(value, dict) else value
             self.spend(1)
 
-    def grow(
-        self, target: Any, method: str, positional: list[VariableValue], named: Mapping[str, VariableValue]
-    ) -> bool:
-        """Make a change that is as simple as it is certain: something put at the end, or under a key.
+    def grow(self, target: Any, value: VariableValue, key: str | None = None) -> bool:
+        """Put a value at the end of a list, or under a key of an object: a change as simple as certain.
 
         Returns:
-            False where it is not simple.
+            False where it is not certain.
         """
         if self.control or id(target) not in self.growing:
             return False
-        first = self.content(positional[0]) if len(positional) == 1 else None
-        if isinstance(target, list) and method in ("append", "push") and positional and not named:
-            target += positional if method == "push" else positional[:1]
-        elif isinstance(target, list) and method == "extend" and type(first) is list and not named:
-            target += [*first]
-        elif type(target) is dict and method == "update" and (type(first) is dict or not positional):
-            target.update(first or {}, **named)
+        if key is None and isinstance(target, list):
+            target.append(value)
+        elif key is not None and type(target) is dict:
+            target[key] = value
         else:
             return False
         return True

@@ -64,11 +64,6 @@ def read_scalar(text: str) -> Any:
     return int(plain) if plain.lstrip("+-").isdigit() else float(plain)
 
 
-def _read_number(text: str) -> Any:
-    """A number; of one with a zero before it the text."""
-    return RawComputed(str(text)) if has_leading_zero(text) else read_scalar(text)
-
-
 def token_span(token: Token) -> Span:
     """Where a token stands."""
     assert token.start_pos is not None
@@ -131,7 +126,9 @@ class ProgramTransformer(Transformer[Token, Any]):
     def number(self, items: list[Token]) -> Any:
         """Read a number."""
         (token,) = items
-        return KnownNode(_read_number(token.lower().rstrip("dfl")), *token_span(token))
+        text = token.lower().rstrip("dfl")
+        value = RawComputed(text) if has_leading_zero(text) else read_scalar(text)  # it may be a code
+        return KnownNode(value, *token_span(token))
 
     def name(self, items: list[Token]) -> Any:
         """Read a literal, or a name with a way into it."""
@@ -148,14 +145,11 @@ class ProgramTransformer(Transformer[Token, Any]):
         return ObjectNode(build_object(_nodes(items)), items[0].start_pos, items[-1].end_pos)
 
     def call(self, items: list[Any]) -> Any:
-        """Read a call, and the way into its result."""
+        """Read a call, its named arguments last, and the way into its result."""
         head, way = items[0], items[-1] if items[-1].type == "WAY" else None
         name = re.sub(r"\s+", "", re.sub(r"^await\s+", "", head.rstrip()[:-1]))
         span = (head.start_pos, items[-2 if way else -1].end_pos)
-        return self._called(name, _nodes(items), span, way)
-
-    def _called(self, name: str, arguments: list[Any], span: Span, way: Token | None = None) -> Any:
-        """A call, its named arguments last."""
+        arguments = _nodes(items)
         count = next((i for i, item in enumerate(arguments) if isinstance(item, KeywordNode)), len(arguments))
         plain, keywords = arguments[:count], arguments[count:]
         loose = next((item for item in keywords if not isinstance(item, KeywordNode)), None)

@@ -8,7 +8,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import LimitError
+from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import (
     DEFAULT_LIMITS,
     MAX_DIGITS,
@@ -17,21 +17,9 @@ from planner_eval.base.limits import (
     long_integer_error,
 )
 from planner_eval.base.text import lazy_pattern, shorten
-from planner_eval.plan.model import RawPlan
-from planner_eval.reading.dialects.programs.expressions import MAX_REREAD_CHARS, Machine
-from planner_eval.reading.dialects.programs.syntax import (
-    STUB,
-    CallNode,
-    KnownNode,
-    ToolCall,
-    call_name,
-    dotted_name,
-    has_keyword_arguments,
-    inner_expressions,
-    may_be_prose,
-    root_of,
-)
-from planner_eval.reading.dialects.programs.values import (
+from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, Value
+from planner_eval.reading.dialects.programs.expressions import Machine
+from planner_eval.reading.dialects.programs.program import (
     ABSENT,
     BUILTINS,
     DISPLAY_FUNCTIONS,
@@ -39,10 +27,23 @@ from planner_eval.reading.dialects.programs.values import (
     SELF_NAMES,
     Changed,
     OwnFunction,
+    ToolCall,
     ToolName,
     Unknown,
     VariableValue,
     is_library,
+)
+from planner_eval.reading.dialects.programs.syntax import (
+    STUB,
+    CallNode,
+    KnownNode,
+    call_name,
+    dotted_name,
+    has_keyword_arguments,
+    inner_expressions,
+    may_be_prose,
+    parse_syntax,
+    root_of,
 )
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -106,7 +107,6 @@ class _Function(NamedTuple):
 class _FunctionRun(NamedTuple):
     """A function that is followed: how many loops and branches are around its call, and what it returns."""
 
-    function: ast.AST
     control: int
     returned: list[VariableValue]
 
@@ -257,7 +257,7 @@ class _Program(Machine):
             before, all_calls = len(self.calls), True
             for item in node.elts:
                 self.show(item)
-                all_calls = all_calls and not isinstance(item, (KnownNode, *_NO_CALL_NODES))
+                all_calls = all_calls and not isinstance(item, _NO_CALL_NODES)
             if len(self.calls) > before and not all_calls:  # looking again parses a long list again
                 self.check_items(node.elts)
             return
@@ -276,16 +276,12 @@ class _Program(Machine):
     def check_items(self, items: list[Any]) -> None:
         """Say what a list of calls holds that calls nothing; refuse a call in quotes, which would be lost."""
         for item in items:
-            text = getattr(item, "value", None)
-            if isinstance(item, KnownNode):
-                if isinstance(text, str):
-                    self.fail("found a text among the calls of a list, expected a call", item.col_offset)
-                continue
-            root = root_of(item)[0]
-            if not isinstance(item, _NO_CALL_NODES) or getattr(root, "id", "") in self.held:
+            name = getattr(root_of(item)[0], "id", "")
+            if name in self.held or not isinstance(item, _NO_CALL_NODES):
                 continue
             start, end = self.span(item)
-            if isinstance(item, ast.Constant) and isinstance(text, str) and _CALL_TEXT.match(text):
+            text = getattr(item, "value", None)
+            if isinstance(text, str) and _CALL_TEXT.match(text):
                 self.fail("found a call in quotes, expected a call", start)
                 continue
             message = f"not a call among the calls of a list, not read: {shorten(self.text[start:end], 60)}"
@@ -312,33 +308,21 @@ class _Program(Machine):
 
     # ------------------------------------------------------------ functions
     def run(self, call: ToolCall) -> VariableValue:
-        """Follow the body of a function that the program calls, at each call, and give what it returns.
-
-        Raises:
-            LimitError: functions call one another so often that reading them would take too long.
-        """
+        """Follow the body of a function that the program calls once, and give what it returns."""
         function = self.functions.get(call.name)
         if function is None:
             return self.pass_over(call)
         node = function.node
-        if any(running.function is node for running in self.running):
-            self.fail(f"{shorten(call.name, 60)!r} calls itself: write the calls out", call.span[0])
-            return self.pass_over(call)
         local = None if node.decorator_list else call.bound_to(node.args, function.defaults)
         if local is None:
             self.unbound[node] = None
             return self.pass_over(call)
-        if node not in self.unread:  # its first reading is a part of the program's own length
-            start, end = self.span(node)
-            self.again += end - start
-        if self.again > MAX_REREAD_CHARS:
-            reason = (
-                f"functions call each other so often that more than {MAX_REREAD_CHARS:,} "
-                "characters would be read again; write the calls out"
-            )
-            raise LimitError(reason, text=self.text, offset=call.span[0])
-        self.unread.pop(node, None)
-        running = _FunctionRun(node, len(self.control), [])
+        if node not in self.unread:
+            reason = f"{shorten(call.name, 60)!r} is called more than once: write the calls out"
+            self.fail(reason, call.span[0])
+            return self.pass_over(call)
+        del self.unread[node]
+        running = _FunctionRun(len(self.control), [])
         self.running.append(running)
         if not self.body(function, local) and not running.returned:
             self.may_end(node)
@@ -480,7 +464,16 @@ _COMPOUND: dict[type, Callable[[_Program, Any], bool]] = {
 _NOT_FOLLOWED = {ast.Match: "match", ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Delete: "del"}
 
 
-_NO_CALL_NODES = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Dict, ast.Set, ast.JoinedStr)
+_NO_CALL_NODES = (
+    KnownNode,
+    ast.Constant,
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Dict,
+    ast.Set,
+    ast.JoinedStr,
+)
 """What calls nothing where it stands among the calls of a list."""
 _CALL_TEXT = lazy_pattern(r"\s*+([^\W\d][\w.\-]*+)\((.*)", re.S)
 
@@ -491,3 +484,95 @@ def _truth(test: ast.expr) -> bool | None:
         return bool(test.value)
     is_main = ast.unparse(test) == "__name__ == '__main__'" if isinstance(test, ast.Compare) else False
     return True if is_main else None
+
+
+# ----------------------------------------------------------------------
+# A call as Python text that stands in the place of a tool's name, as in UltraTool's plans.
+_CALL = lazy_pattern(r"\s*+([^\W\d][\w.\-]*+)\((.*)", re.S)
+_ARGUMENT_SEPARATOR = lazy_pattern(r",\s*+(?=[^\W\d]\w*+\s*+=(?!=))")
+_ARGUMENT = lazy_pattern(r"\s*+([^\W\d]\w*+)\s*+=(?!=)\s*+(.*?)\s*+", re.S)
+_NESTED_CALL_MESSAGE = "its arguments hold another call"
+
+
+def read_call_in_name(text: str, position: int, notes: list[Diagnostic]) -> RawCall | None:
+    """The call that a text in the place of a name makes; None where it makes none.
+
+    A value that is no Python is text: what such plans say of a result that they do not know yet.
+
+    Args:
+        text: The text.
+        position: The call's position, for messages.
+        notes: Takes what is worth saying.
+
+    Raises:
+        ParseError: it begins like a call, and is none.
+
+    >>> read_call_in_name("f(a='it's', b=2, c=<the sum>)", 0, []).arguments
+    (('a', "it's"), ('b', 2), ('c', '<the sum>'))
+    >>> read_call_in_name("search (beta)", 0, [])
+    """
+    match = _CALL.fullmatch(text)
+    if match is None:
+        return None
+    name, after_bracket = match.groups()
+    inside = after_bracket.rstrip()
+    try:
+        if not inside.endswith(")"):
+            raise ParseError("it is never closed")
+        inside = inside[:-1]
+        raw = _read_python(inside)
+        if raw is None:
+            return RawCall(name, _read_arguments_one_by_one(inside))
+        if len(raw.calls) != 1:
+            raise ParseError(_NESTED_CALL_MESSAGE)
+    except LimitError:
+        raise
+    except ParseError as error:
+        reason = f"the tool of call {position + 1} is {shorten(repr(text), 60)}, which cannot be read: "
+        raise ParseError(reason + error.reason, code="parse.shape") from None
+    for note in raw.notes:
+        if note.severity != "info":
+            message = note.message.replace(" of call 1 ", f" of call {position + 1} ", 1)
+            notes.append(note._replace(message=message, call=position, span=None))
+    return RawCall(name, raw.calls[0].arguments)
+
+
+def _read_python(inside: str) -> RawPlan | None:
+    """What Python makes of a call with these arguments; None where they are no Python."""
+    text = f"f({inside})"
+    tree = parse_syntax(text)
+    return follow(tree, text) if isinstance(tree, ast.Module) else None
+
+
+def _read_arguments_one_by_one(inside: str) -> Arguments:
+    """The arguments of a call that is no Python as a whole, one by one."""
+    arguments: list[tuple[str, Value]] = []
+    for index, argument in enumerate(_split_arguments(inside)):
+        match = _ARGUMENT.fullmatch(argument)
+        name, value = match.groups() if match else (str(index), argument.strip())
+        raw = _read_python(value) if value and value[0] != "<" else None
+        if raw is None:
+            is_quoted = value[:1] in ("'", '"') and value[0] == value[-1] and len(value) > 1
+            arguments.append((name, value[1:-1] if is_quoted else value))
+        elif len(raw.calls) == 1 and len(raw.calls[0].arguments) == 1:
+            arguments.append((name, raw.calls[0].arguments[0][1]))
+        else:
+            raise ParseError(_NESTED_CALL_MESSAGE)
+    return tuple(arguments)
+
+
+def _split_arguments(inside: str) -> list[str]:
+    """The arguments of a call, one a text; a quoted value goes on to the piece that ends in its quote."""
+    arguments: list[list[str]] = []
+    quote = ""
+    for piece in _ARGUMENT_SEPARATOR.split(inside):
+        if quote:
+            arguments[-1].append(piece)
+        else:
+            arguments.append([piece])
+            match = _ARGUMENT.fullmatch(piece)
+            value = match[2] if match else ""
+            quote = value[0] if value[:1] in ("'", '"') and len(value) > 1 else ""
+        if quote and piece.rstrip().endswith(quote):
+            quote = ""
+    return [", ".join(pieces) for pieces in arguments]

@@ -39,7 +39,13 @@ from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, remove_call_spans, tokens
 from planner_eval.reading.dialects.notations.json_calls import read_values
 from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
-from planner_eval.reading.dialects.programs.program import Variables, shift_names
+from planner_eval.reading.dialects.programs.program import (
+    DISPLAY_FUNCTIONS,
+    Unknown,
+    Variables,
+    is_builtin_call,
+    shift_names,
+)
 from planner_eval.reading.dialects.programs.python_ast import follow
 from planner_eval.reading.dialects.programs.syntax import (
     LINE_END,
@@ -48,7 +54,6 @@ from planner_eval.reading.dialects.programs.syntax import (
     parse_anew,
     parse_syntax,
 )
-from planner_eval.reading.dialects.programs.values import DISPLAY_FUNCTIONS, Unknown, is_builtin_call
 from planner_eval.reading.dialects.references import refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.base.errors import strip_traceback
@@ -14,7 +13,6 @@ from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern, remembered
 from planner_eval.plan.model import Path
-from planner_eval.reading.dialects.programs.values import Spread
 
 _WARNING_CAUSE = lazy_pattern(r"\\(?!['\"\\\nabfnrtv0-3x])|[0-9]\.?(?:[jJxX]|and|else|for|i[fns]|not|or)")
 """What Python's parser may warn of, escapes and words after digits; silence costs more than the parse."""
@@ -127,42 +125,6 @@ class KeywordNode(NamedTuple):
 
     arg: str
     value: Any
-
-
-class Argument(NamedTuple):
-    """An argument: its name, None of a positional one; its value; its place."""
-
-    key: str | None
-    value: Any
-    span: Span
-
-
-class ToolCall(NamedTuple):
-    """A call as written, of a tool or of anything else that has a name."""
-
-    name: str
-    arguments: list[Argument]
-    span: Span
-
-    @property
-    def positional(self) -> list[Any]:
-        """The arguments that have no name."""
-        return [argument.value for argument in self.arguments if argument.key is None]
-
-    @property
-    def named(self) -> dict[str, Any]:
-        """The arguments that have a name."""
-        return {argument.key: argument.value for argument in self.arguments if argument.key is not None}
-
-    def bound_to(self, given: ast.arguments, defaults: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What a function's parameters get, defaults too; None where that is open: stars."""
-        plain = [parameter.arg for parameter in (*given.posonlyargs, *given.args)]
-        positional = self.positional
-        local = {**defaults, **dict(zip(plain, positional, strict=False)), **self.named}
-        names = {*plain, *(word.arg for word in given.kwonlyargs)}
-        twice = len({*plain[: len(positional)], *self.named}) < len(self.arguments)
-        is_open = given.vararg or given.kwarg or any(isinstance(value, Spread) for value in positional)
-        return None if is_open or twice or local.keys() != names else local
 
 
 ONE_STRING = lazy_pattern(
