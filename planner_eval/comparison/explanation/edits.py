@@ -266,7 +266,7 @@ def name_type_difference(pred_value: Value, gold_value: Value) -> str | None:
     kinds = kind_name(pred_value), kind_name(gold_value)
     if (
         None in kinds
-        or "object" in kinds
+        or ("object" in kinds and (pred_value, gold_value) not in (("{}", {}), ({}, "{}")))
         or kinds[0] == kinds[1]
         or _untyped_value(pred_value) != _untyped_value(gold_value)
     ):
@@ -294,6 +294,8 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
         return _name_percent_difference(pred_value, gold_value)
     if pred_value.casefold() == gold_value.casefold():
         return "letter case"
+    if _strip_end(pred_value) == _strip_end(gold_value) != "":
+        return "end mark"
     if "".join(pred_value.split()) == "".join(gold_value.split()):
         return "spacing"
     if _strip_brackets(pred_value) == _strip_brackets(gold_value) != "":
@@ -314,6 +316,8 @@ def _name_date_difference(pred_text: str, gold_text: str) -> str | None:
     """How two texts differ that mean one day or time; None for others."""
     from planner_eval.comparison.policy.dates import moment, normalise_date, possible_dates
 
+    if pred_text[-1:] + gold_text[-1:] not in ("ZZ", "zz"):  # a time zone in one of them alone
+        pred_text, gold_text = (text.removesuffix("Z") for text in (pred_text, gold_text))
     pred_moment, gold_moment = moment(pred_text), moment(gold_text)
     if pred_moment is not None and pred_moment == gold_moment:
         day, _ = pred_moment
@@ -323,6 +327,11 @@ def _name_date_difference(pred_text: str, gold_text: str) -> str | None:
     days = possible_dates(pred_text), possible_dates(gold_text)
     unambiguous = min(map(len, days)) == 1  # of two that can be read in two ways nobody knows
     return "date format" if unambiguous and days[0] & days[1] else None
+
+
+def _strip_end(text: str) -> str:
+    """A text without the mark at the end of a sentence, in small letters."""
+    return text.casefold().rstrip(" .!?")
 
 
 _MAX_LAYERS = 4
@@ -364,10 +373,9 @@ def _untyped_value(value: Any) -> Any:
         return prod(map(float, text.split("*")))
     except ValueError:
         pass
-    if isinstance(value, str) and _ITEM_SEPARATOR.search(text):
-        return [
-            _untyped_value(item) for item in _ITEM_SEPARATOR.split(text.removeprefix("[").removesuffix("]"))
-        ]
+    if isinstance(value, str) and (text[:1] + text[-1:] == "[]" or _ITEM_SEPARATOR.search(text)):
+        items = _ITEM_SEPARATOR.split(text.removeprefix("[").removesuffix("]"))
+        return _untyped_value([item.strip("'\"") for item in items])
     return text
 
 

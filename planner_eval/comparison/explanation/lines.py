@@ -283,6 +283,7 @@ _HABIT_NAMES = {
 
 _WRITINGS = {
     "letter case": "letter case differs",
+    "end mark": "only letter case or the mark at the end differs",
     "spacing": "only the blanks differ",
     "brackets or quotes": "only brackets or quotes differ",
     "free text": "both are free text",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from planner_eval.base.text import format_count, one_line
 from planner_eval.comparison.explanation.edits import (
+    EMPTY_VALUES,
     Draft,
     Edit,
     Place,
@@ -16,10 +17,10 @@ from planner_eval.comparison.explanation.edits import (
     ValueDiff,
     kind_difference_code,
     kind_name,
-    name_type_difference,
 )
 from planner_eval.comparison.explanation.names import (
     MAX_LISTED,
+    MAX_TEXT_LENGTH,
     MAX_VALUE_LENGTH,
     CallNames,
     call_number,
@@ -323,7 +324,7 @@ class Wording:
         pred_text, gold_text = tell_apart(self.pred(pred_value), self.gold(gold_value))
         if self.diff.shuffled(pred_value, gold_value):
             return f"has its items in a different order: {pred_text}, expected {gold_text}"
-        if code == "argument.type" and name_type_difference(pred_value, gold_value):
+        if code == "argument.type":
             pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
             return f"is the {pred_kind} {pred_text}, expected the {gold_kind} {gold_text}"
         has_reference = any(isinstance(value, (Ref, Unresolved)) for value in (pred_value, gold_value))
@@ -335,18 +336,19 @@ class Wording:
         """What the prediction says and what gold says; of long values where they differ."""
         numbers = self.names.our_number, self.names.their_number
         pred_text, gold_text = value_name(pred_value, numbers[0]), value_name(gold_value, numbers[1])
-        cut = pred_text.endswith("…") or gold_text.endswith("…")
+        if not pred_text.endswith("…") and not gold_text.endswith("…"):
+            return "is {}, expected {}".format(*tell_apart(pred_text, gold_text))
         text = None
-        if cut and isinstance(pred_value, list) and isinstance(gold_value, list):
+        if isinstance(pred_value, list) and isinstance(gold_value, list):
             text = self.items(pred_value, gold_value)
-        elif (
-            cut
-            and isinstance(pred_value, (str, Template))
-            and isinstance(gold_value, (str, Template))
-            and _common_prefix_length(pred_text, gold_text) >= _MAX_VISIBLE_OFFSET
-        ):
+        elif isinstance(pred_value, (str, Template)) and isinstance(gold_value, (str, Template)):
             texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
-            text = _format_first_difference(*texts)
+            if _common_prefix_length(pred_text, gold_text) >= _MAX_VISIBLE_OFFSET:
+                text = _format_first_difference(*texts)
+            pred_text, gold_text = (
+                value_name(value, number, MAX_TEXT_LENGTH)
+                for value, number in zip((pred_value, gold_value), numbers, strict=True)
+            )
         return text or "is {}, expected {}".format(*tell_apart(pred_text, gold_text))
 
     def items(self, pred_items: list[Value], gold_items: list[Value]) -> str | None:
@@ -357,10 +359,10 @@ class Wording:
         surplus, lacking = self.find_unshared(pred_items, gold_items)
         if not surplus and not lacking:  # equal items, in another number or order
             return None
-        texts = [
-            f"[{pred}] {self.narrow(pred_items[pred], gold_items[gold])}"
-            for pred, gold in zip(surplus, lacking, strict=False)
-        ]
+        texts = []
+        for pred, gold in zip(surplus, lacking, strict=False):
+            path, *values = narrow_difference(pred_items[pred], gold_items[gold])
+            texts.append(f"{path_name((pred, *path))} {self.narrow(*values)}")
         shared = len(texts)
         texts += [
             f"[{item}] is {self.pred(pred_items[item])}, which is not in gold" for item in surplus[shared:]
@@ -485,19 +487,24 @@ def _format_call(plan: Plan, position: int, name: str, number: Callable[[int], s
         (argument, value, links_of(argument, value)) for argument, value in plan.calls[position].arguments
     ]
     after = [number(ref.call) for _, _, links in arguments for ref in links]
-    texts = [f"{argument}={value_name(value, number)}" for argument, value, links in arguments if not links]
+    values = [(argument, value) for argument, value, links in arguments if not links]
+    telling = [pair for pair in values if pair[1] is not False and pair[1] not in EMPTY_VALUES]
+    if len(values) - len(telling) <= MAX_LISTED:
+        telling = values
+    texts = [f"{argument}={value_name(value, number)}" for argument, value in telling]
+    texts += [f"{len(values) - len(telling)} more that are empty or false"] * (telling is not values)
     message = f"{name} with {', '.join(texts)}" if texts else name
     return f"{message}, which uses the result of {' and '.join(after)}," if after else message
 
 
 def narrow_difference(first: Value, second: Value) -> tuple[Path, Value, Value]:
-    """Where two values differ if one of them is too long to be shown, and what stands there.
+    """Where two values differ, if at one place, and what stands there.
 
-    >>> narrow_difference([{"id": "x" * 80, "n": 5}], [{"id": "x" * 80, "n": 55}])
+    >>> narrow_difference([{"id": 1, "n": 5}], [{"id": 1, "n": 55}])
     ((0, 'n'), 5, 55)
     """
     path: Path = ()
-    while any(value_name(value)[-1:] == "…" for value in (first, second)):
+    while True:
         if type(first) is list and type(second) is list and len(first) == len(second):
             steps: list[Any] = [
                 n for n, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1]
