@@ -149,8 +149,10 @@ class _Weights:
         elif kind == "argument.value" and type(pred_value) is str and type(gold_value) is str:
             form = name_writing_difference(pred_value, gold_value)
             texts = pred_value, gold_value
-            is_light = all(is_prose(text) or text[:1] + text[-1:] == "<>" for text in texts) or (
-                _TIME.fullmatch(gold_value) is not None and _TOLD_TIME.search(pred_value) is not None
+            is_light = (
+                all(is_prose(text) or text[:1] + text[-1:] == "<>" for text in texts)
+                or name_wording(edit) is not None
+                or (_TIME.fullmatch(gold_value) is not None and _TOLD_TIME.search(pred_value) is not None)
             )
         return _FORM if form else _WORDED if is_light else _DONE
 
@@ -175,11 +177,35 @@ def is_prose(value: Value) -> bool:
     return type(value) is str and len(_LETTERS.findall(value)) >= MIN_WORDS
 
 
-def is_reworded(edit: Edit | Draft) -> bool:
-    """Whether two texts are prose that has little in common."""
-    texts = edit.pred_value, edit.gold_value
-    return all(map(is_prose, texts)) and likeness(*texts) < MIN_LIKENESS
+def name_wording(edit: Edit | Draft) -> str | None:
+    """How two texts differ of which one is prose, worded otherwise: with little in common, or by words more.
 
+    >>> [
+    ...     name_wording(Edit("argument.value", "", pred_value=text, gold_value="a trip to Rome"))
+    ...     for text in ("I want a trip to Rome.", "not a trip to Rome", "a trip to Oslo")
+    ... ]
+    ['more words', None, None]
+    """
+    texts = edit.pred_value, edit.gold_value
+    if not any(map(is_prose, texts)) or {*map(type, texts)} != {str}:
+        return None
+    if all(map(is_prose, texts)) and likeness(*texts) < MIN_LIKENESS:
+        return "free text"
+    pred_words, gold_words = ({*_ANY_WORD.findall(text.casefold())} for text in texts)
+    less, more = sorted((pred_words, gold_words), key=len)
+    surplus = more - less
+    if not set[str]() < less < more or _CODE.search("".join(texts)):
+        return None
+    if not surplus.isdisjoint(_NEGATIONS) or not all(map(str.isalpha, surplus)):
+        return None
+    return "more words" if less == gold_words else "fewer words"
+
+
+_ANY_WORD = re.compile(r"\w+")
+_CODE = re.compile(r"[(){}\[\]=_/\\|&+*^#@$%]")
+"""Signs of texts that are no words but code, units or addresses."""
+
+_NEGATIONS = frozenset({"cannot", "except", "no", "non", "none", "not", "never", "without"})
 
 LOOKUP_VERBS = frozenset({
     "browse", "calc", "calculate", "cat", "check", "compute", "count", "describe", "display", "du", "fetch",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isclose, prod
 from typing import Any
 
@@ -292,14 +292,9 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
     """
     if type(pred_value) is not str or type(gold_value) is not str:
         return _name_percent_difference(pred_value, gold_value)
-    if pred_value.casefold() == gold_value.casefold():
-        return "letter case"
-    if _strip_end(pred_value) == _strip_end(gold_value) != "":
-        return "end mark"
-    if "".join(pred_value.split()) == "".join(gold_value.split()):
-        return "spacing"
-    if _strip_brackets(pred_value) == _strip_brackets(gold_value) != "":
-        return "brackets or quotes"
+    for name, normalise in _WRITINGS.items():
+        if normalise(pred_value) == normalise(gold_value) != "":
+            return name
     if not any(map(str.isdecimal, pred_value)) or not any(map(str.isdecimal, gold_value)):
         return None
     from planner_eval.comparison.policy.dates import add_year
@@ -329,11 +324,6 @@ def _name_date_difference(pred_text: str, gold_text: str) -> str | None:
     return "date format" if unambiguous and days[0] & days[1] else None
 
 
-def _strip_end(text: str) -> str:
-    """A text without the mark at the end of a sentence, in small letters."""
-    return text.casefold().rstrip(" .!?")
-
-
 _MAX_LAYERS = 4
 """So many pairs of brackets or quotes around a text are looked through."""
 
@@ -348,6 +338,15 @@ def _strip_brackets(text: str) -> str:
             break
         text = text[1:-1].strip()
     return text
+
+
+_WRITINGS: dict[str, Callable[[str], str]] = {
+    "letter case": str.casefold,
+    "end mark": lambda text: text.casefold().rstrip(" .!?"),
+    "spacing": lambda text: "".join(text.split()),
+    "brackets or quotes": _strip_brackets,
+}
+"""How texts may differ that say the same in other signs, and what each leaves of a text that they share."""
 
 
 def _name_percent_difference(pred_value: Value, gold_value: Value) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.causes import change_key, is_amount, is_reworded
+from planner_eval.comparison.explanation.causes import change_key, is_amount, name_wording
 from planner_eval.comparison.explanation.edits import (
     EMPTY_VALUES,
     Edit,
@@ -112,10 +112,8 @@ def _make_line(
     if len(edits) < len(group):
         message += _format_in_passing(diff, [diff.edits[index] for index in group if index in in_passing])
     if len(edits) == 1:
-        if first.code == "argument.value":
-            writing = _name_form(diff, first)
-            writing = "free text" if writing is None and is_reworded(first) else writing
-            message += f"; {_WRITINGS[writing]}" if writing else ""
+        if first.code == "argument.value" and (writing := _name_form(diff, first) or name_wording(first)):
+            message += f"; {_WRITINGS[writing]}"
         name = key if isinstance(key, str) and key in _FORM_HABITS else first.code
         return EditLine(name, tuple(group), "", 1, message, depth)
     name = key if isinstance(key, str) else first.code
@@ -258,6 +256,24 @@ def _name_form(diff: Diff, edit: Edit) -> str | None:
     return "factor 100" if form and type(edit.gold_value) is not str and is_computed(call) else form
 
 
+def name_light_kinds(diff: Diff) -> list[str]:
+    """In what plans differ that differ in form, type or wording alone; empty where they differ in more."""
+    kinds = {_name_light_kind(diff, edit) for edit in diff.roots}
+    return [] if None in kinds else sorted(filter(None, kinds))
+
+
+def _name_light_kind(diff: Diff, edit: Edit) -> str | None:
+    """What an edit is about that leaves the meaning: ``form``, ``type`` or ``wording``; None of any other."""
+    is_empty = edit.code == "argument.extra" and edit.pred_value in EMPTY_VALUES
+    if edit.code in ("name.spelling", "argument.object") or is_empty or find_form_difference(edit):
+        return "form"
+    if edit.code not in ("argument.value", "argument.type"):
+        return None
+    if (form := _name_form(diff, edit)) is None:
+        return "wording" if name_wording(edit) else None
+    return "type" if edit.code == "argument.type" else "form" if form in _FORMS else None
+
+
 def _producer_or_name_key(edit: Edit, pred: Place, gold: Place) -> Hashable:
     """What a wrong producer, or another name, has in common with others; None for what is neither."""
     code, pred_value, gold_value = edit.code, edit.pred_value, edit.gold_value
@@ -287,6 +303,8 @@ _WRITINGS = {
     "spacing": "only the blanks differ",
     "brackets or quotes": "only brackets or quotes differ",
     "free text": "both are free text",
+    "more words": "gold's words and more",
+    "fewer words": "a part of gold's words",
     "date format": "the date has another format",
     "time format": "the time has another format",
     "date without year": "the same day, without the year",
@@ -296,6 +314,12 @@ _WRITINGS = {
     "factor 100": "one is a hundred times the other",
 }
 """What is said of one value that differs from another in how it is written."""
+
+_FORMS = (
+    "letter case", "end mark", "spacing", "brackets or quotes", "date format", "time format",
+    "date without year", "date with year",
+)  # fmt: skip
+"""Writings that mean the same; a per cent for a fraction does not where the tool asks for the one."""
 
 _FORM_HABITS = {
     "named.arguments": "arguments are named, expected by position",

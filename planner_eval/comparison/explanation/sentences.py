@@ -326,7 +326,8 @@ class Wording:
             return f"has its items in a different order: {pred_text}, expected {gold_text}"
         if code == "argument.type":
             pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
-            return f"is the {pred_kind} {pred_text}, expected the {gold_kind} {gold_text}"
+            label = self.names.labelled(pred_value)
+            return f"is the {pred_kind} {pred_text}{label}, expected the {gold_kind} {gold_text}"
         has_reference = any(isinstance(value, (Ref, Unresolved)) for value in (pred_value, gold_value))
         if has_reference or not (pred_text.endswith("…") or gold_text.endswith("…")):
             return f"is {pred_text}{self.names.labelled(pred_value)}, expected {gold_text}"
@@ -492,8 +493,9 @@ def _format_call(plan: Plan, position: int, name: str, number: Callable[[int], s
     if len(values) - len(telling) <= MAX_LISTED:
         telling = values
     texts = [f"{argument}={value_name(value, number)}" for argument, value in telling]
-    texts += [f"{len(values) - len(telling)} more that are empty or false"] * (telling is not values)
     message = f"{name} with {', '.join(texts)}" if texts else name
+    if telling is not values:
+        message += f" ({len(values) - len(telling)} more are empty or false)"
     return f"{message}, which uses the result of {' and '.join(after)}," if after else message
 
 

@@ -10,7 +10,7 @@ from planner_eval.base.text import JsonObject, one_line, printable
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred, is_conversation, is_lookup
 from planner_eval.comparison.explanation.edits import Edit, Place
-from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
+from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines, name_light_kinds
 from planner_eval.comparison.explanation.names import (
     MAX_LISTED,
     MAX_VALUE_LENGTH,
@@ -258,7 +258,8 @@ def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula]) -> str
     result = None if _BROKEN_CODES.intersection(e.code for e in diff.edits) else find_common_result(formulas)
     if result is not None:
         return f"{text}, but both come to {round_number(result)}{bounded}"
-    text += _other_plan_note(diff)
+    kinds = name_light_kinds(diff)
+    text += f", in {format_list(kinds)} alone" if kinds else _other_plan_note(diff)
     first = _first_divergent_call(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")
