@@ -16,7 +16,7 @@ from planner_eval.comparison.explanation.edits import (
     name_type_difference,
     name_writing_difference,
 )
-from planner_eval.comparison.explanation.merged_lines import Bundle, bundle_edits, call_key
+from planner_eval.comparison.explanation.merged_lines import OTHER_CALL, Bundle, bundle_edits, call_key
 from planner_eval.comparison.explanation.names import (
     CallNames,
     calls_numbers,
@@ -132,7 +132,7 @@ def _make_line(
         where += f": {format_names(map(repr, names))}"
     elif len(paths) > 1 and not isinstance(key, Bundle):
         where += f": {format_names(paths)}"
-    return EditLine(name, tuple(group), where, len(edits), message, depth)
+    return EditLine(name, tuple(group), where, 1 if name == OTHER_CALL else len(edits), message, depth)
 
 
 def _find_following_amounts(edits: Sequence[Edit], keys: Mapping[int, Hashable]) -> dict[int, int]:

@@ -31,9 +31,15 @@ from planner_eval.comparison.explanation.sentences import (
     argument_path_name,
     narrow_difference,
 )
-from planner_eval.comparison.matching.replaced import NearCall, find_nearest_call, is_distinctive
+from planner_eval.comparison.matching.pairing import MISSING
+from planner_eval.comparison.matching.replaced import (
+    NearCall,
+    find_nearest_call,
+    is_distinctive,
+    is_identifier,
+)
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
-from planner_eval.plan.model import Call, Plan
+from planner_eval.plan.model import Call, Path, Plan, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 if TYPE_CHECKING:
@@ -42,6 +48,10 @@ if TYPE_CHECKING:
 
 MIN_TRAILING_EXTRA, MIN_TRAILING_MISSING = 3, 4
 """So many calls at the end that gold has not, or that only gold has, are one sentence."""
+
+
+OTHER_CALL = "other call"
+"""What the line is called of a call that is made for another: one mistake, of two edits."""
 
 
 class Bundle(NamedTuple):
@@ -245,6 +255,14 @@ def _same_value_key(roots: Roots, edit: Edit) -> Hashable:
     return edit.code, roots.argument(edit), value_key(value, OWN_POSITIONS)
 
 
+def _same_argument_key(roots: Roots, edit: Edit) -> Hashable:
+    """The tool and the argument that has other words than gold's, call by call."""
+    values = edit.pred_value, edit.gold_value
+    texts = {*map(type, values)} == {str} and not is_identifier(argument_name(edit.gold), edit.pred_value)
+    is_text = edit.code == "argument.value" and texts and _is_whole_argument(edit)
+    return roots.argument(edit) if is_text else None
+
+
 def _missing_argument_key(roots: Roots, edit: Edit) -> Hashable:
     """The tool and the argument that is missing."""
     whole = edit.code == "argument.missing" and _is_whole_argument(edit)
@@ -262,6 +280,7 @@ GROUPS: tuple[
     ("items", _same_way_key, None),
     ("item", _item_key, None),
     ("same value", _same_value_key, _has_several_gold_values),
+    ("same argument", _same_argument_key, None),
     ("missing throughout", _missing_argument_key, _has_several_gold_values),
     ("missing together",
      lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
@@ -364,9 +383,22 @@ def _propose_tool_runs(roots: Roots) -> Iterator[Proposal]:
                 yield _propose("run", [calls[call] for call in run], run)
 
 
+def _propose_other_call(roots: Roots) -> Iterator[Proposal]:
+    """The one call that is missing, and the one that gold does not make, where both stand at one place."""
+    diff, pairs = roots.diff, roots.diff.alignment.pairs
+    lookups = find_lookups(diff.edits, diff.pred, diff.gold)
+    extra = {call: root for call, root in roots.by_code("call.extra").items() if call not in lookups}
+    missing = roots.by_code("call.missing")
+    if len(extra) == 1 == len(missing) and not diff.gold.edges:
+        (pred, made), (gold, lacking) = *extra.items(), *missing.items()
+        at_one_place = all((pair[0] < pred) == (pair[1] < gold) for pair in pairs)
+        if at_one_place and made[1].own is not None and not diff.pred.edges:
+            yield _propose("other call", (lacking, made))
+
+
 PROPOSERS: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
     _propose_lookups, _propose_groups, _propose_repeated_runs, _propose_tries,
-    _propose_ends, _propose_tool_runs,
+    _propose_ends, _propose_tool_runs, _propose_other_call,
 )  # fmt: skip
 """What may be one line; of those that save as much the first is taken."""
 
@@ -385,6 +417,16 @@ def _write_same_value(roots: Roots, edits: list[Edit], data: None) -> str:
     first, *_ = edits
     value = value_name(first.pred_value, roots.names.our_number)
     return f"{roots.argument_label(first)} is {value}, expected {format_list(roots.gold_values(edits))}"
+
+
+def _write_same_argument(roots: Roots, edits: list[Edit], data: None) -> str:
+    first, *others = edits
+    texts = [first.message]
+    for edit in others:
+        call = roots.names.our_number((edit.pred and edit.pred.call) or 0)
+        values = value_name(edit.pred_value), value_name(edit.gold_value)
+        texts.append("{}: {}, expected {}".format(call, *values))
+    return "; ".join(cut_list(texts))
 
 
 def _write_missing_argument(roots: Roots, edits: list[Edit], data: None) -> str:
@@ -441,6 +483,11 @@ def _write_run(roots: Roots, edits: list[Edit], calls: list[int]) -> str:
     return f"gold's {tool} is missing{details}{ends.pop() if len(ends) == 1 else ''}"
 
 
+def _write_other_call(_: Roots, edits: list[Edit], data: None) -> str:
+    lacking, made = edits if edits[0].code == "call.missing" else edits[::-1]
+    return f"{lacking.message}; {made.message.removesuffix(' is not in gold')} is made instead"
+
+
 def _write_other_answer(roots: Roots, edits: list[Edit], data: None) -> str:
     """The values of either answer by their names."""
     pred_values, gold_values = (
@@ -462,18 +509,20 @@ def _plan_of(roots: Roots, *, is_pred: bool) -> tuple[Plan, Callable[[int], str]
 
 def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]) -> str:
     """What calls of one tool are given: ``, with room="attic" and "hall", each time with floor=1``."""
-    texts = [
-        {
-            name: value_name(value, number)
-            for name, value in plan.calls[call].arguments
-            if name != DEPENDENCY_ARGUMENT
-        }
+    values = [
+        {name: value for name, value in plan.calls[call].arguments if name != DEPENDENCY_ARGUMENT}
         for call in calls
     ]
-    shared = {
-        name: text for name, text in texts[0].items() if all(other.get(name) == text for other in texts)
-    }
-    own_texts = [{name: text for name, text in own.items() if name not in shared} for own in texts]
+    shared: dict[str, str] = {}
+    own_texts = [dict[str, str]() for _ in calls]
+    for name in dict.fromkeys(name for arguments in values for name in arguments):
+        column = [arguments.get(name, MISSING) for arguments in values]
+        path, texts = _narrow_values(column, number)
+        if {*texts} == {texts[0]} != {None} and not path:
+            shared[name] = str(texts[0])
+            continue
+        for own, text in zip(own_texts, texts, strict=True):
+            own |= {} if text is None else {argument_path_name(name, path): text}
     shared_text = ", ".join(f"{name}={text}" for name, text in shared.items())
     if len(calls) == 1:
         return f" with {shared_text}" if shared else ""
@@ -487,6 +536,18 @@ def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]
     return details + (f", each time with {shared_text}" if shared else "")
 
 
+def _narrow_values(values: list[Value], number: Callable[[int], str]) -> tuple[Path, list[str | None]]:
+    """Values of one argument in words, None where there is none; of long ones where all differ from the first."""
+    texts = [None if value is MISSING else value_name(value, number) for value in values]
+    narrowed = [narrow_difference(values[0], value) for value in values if value != values[0]]
+    paths = {path for path, _, _ in narrowed}
+    if len(paths) != 1 or not any(text and text.endswith("…") for text in texts):
+        return (), texts
+    others = iter(narrowed)
+    parts = [narrowed[0][1] if value == values[0] else next(others)[2] for value in values]
+    return paths.pop(), [value_name(part, number) for part in parts]
+
+
 LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     # look-up calls change no state, and gold lists only calls that do
     "lookup": _write_lookups,
@@ -494,6 +555,8 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     "items": _write_items,
     # one value in the place of several is one slip
     "same value": _write_same_value,
+    # one argument that is written otherwise in several calls is a habit
+    "same argument": _write_same_argument,
     # one argument that is never given is a habit
     "missing throughout": _write_missing_argument,
     # an answer that names other values is another answer
@@ -512,11 +575,14 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     "end": _write_end,
     # calls of one tool in a row are one line
     "run": _write_run,
+    # what is made at the place of the one call that is missing is made for it
+    "other call": _write_other_call,
 }
 """Why a line may be told, and its sentence; of lines that tell as many edits the first is taken."""
 
 _LINE_NAMES = {
     "lookup": "lookup",
+    "other call": OTHER_CALL,
     "other answer": "other answer",
 }
 """What lines are called that have a name of their own; others go by the code of their first edit."""
