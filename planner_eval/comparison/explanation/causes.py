@@ -131,10 +131,10 @@ class _Weights:
         acts = not is_lookup(call) and call.name not in _MOVES
         return edit.name == "extra call" and self.is_all_called and self.talks and acts
 
-    def is_awaited(self, gold: int) -> bool:
+    def is_awaited(self, edit: Draft) -> bool:
         """Whether a call of gold counts where it would stand: others wait for it, or it changes nothing."""
         if self.talks:
-            return self.flows or is_lookup(self.gold.calls[gold])
+            return self.flows or is_lookup(self.gold.calls[(edit.gold and edit.gold.call) or 0])
         return self.flows or not self.paired
 
     def of(self, edit: Draft) -> int:
@@ -145,9 +145,8 @@ class _Weights:
                 return _LOOKUP
             heavy = edit.pred.call in self.needed or self.is_deed(edit)
             return _DONE if heavy else _AGAIN if self.talks else _BESIDE
-        if kind in ("call.missing", "call.replaced") and edit.gold is not None:
-            if not self.is_awaited(edit.gold.call or 0):
-                return _MISSING
+        if kind in ("call.missing", "call.replaced") and not self.is_awaited(edit):
+            return _MISSING
         if kind == "argument.extra" and pred_value in EMPTY_VALUES:
             return _FORM
         if kind in _WEIGHTS:
@@ -444,17 +443,20 @@ def _find_maker_edit(edit: Draft, edits: list[Draft], pred: Plan) -> int | None:
     if location is None or location.call is None or type(value) is not str or " " in value:
         return None
     thing = _ID_NAME.fullmatch(location.argument or "")
-    makers = [
+    if thing is None:
+        return None
+    name = thing[1].lower()
+    makers: list[tuple[int, int]] = [
         (other.pred.call, index)
-        for index, other in enumerate(edits if thing else ())
+        for index, other in enumerate(edits)
         if other.code in ("call.extra", "call.replaced")
         and other.pred is not None
         and other.pred.call is not None
         and other.pred.call < location.call
         and not is_lookup(pred.calls[other.pred.call])
-        and (thing and thing[1].lower()) in pred.calls[other.pred.call].name.lower()
+        and name in pred.calls[other.pred.call].name.lower()
     ]
-    return max(makers, default=(0, None))[1]
+    return max(makers)[1] if makers else None
 
 
 _ID_NAME = re.compile(r"(.{3,}?)_?(?:id|ID|Id)")

@@ -270,6 +270,12 @@ def _missing_argument_key(roots: Roots, edit: Edit) -> Hashable:
     return roots.argument(edit) if whole and not is_link else None
 
 
+def _extra_argument_key(roots: Roots, edit: Edit) -> Hashable:
+    """The tool and the argument that it is given too much, in several calls."""
+    is_value = edit.code == "argument.extra" and not links_of(argument_name(edit.pred), edit.pred_value)
+    return (roots.call(edit).tool, argument_name(edit.pred)) if is_value else None
+
+
 def _has_several_gold_values(roots: Roots, group: IndexedEdits) -> bool:
     return len({*roots.gold_values(edit for _, edit in group)}) > 1
 
@@ -282,6 +288,8 @@ GROUPS: tuple[
     ("same value", _same_value_key, _has_several_gold_values),
     ("same argument", _same_argument_key, None),
     ("missing throughout", _missing_argument_key, _has_several_gold_values),
+    ("extra throughout", _extra_argument_key,
+     lambda _, group: len({value_name(edit.pred_value) for _, edit in group}) > 1),
     ("missing together",
      lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
     ("other answer", lambda _, edit: True if edit.code.startswith("answer.") else None,
@@ -387,12 +395,15 @@ def _propose_other_call(roots: Roots) -> Iterator[Proposal]:
     """The one call that is missing, and the one that gold does not make, where both stand at one place."""
     diff, pairs = roots.diff, roots.diff.alignment.pairs
     lookups = find_lookups(diff.edits, diff.pred, diff.gold)
-    extra = {call: root for call, root in roots.by_code("call.extra").items() if call not in lookups}
+    extra = {
+        call: root
+        for call, root in roots.by_code("call.extra").items()
+        if call not in lookups and root[1].own is not None
+    }
     missing = roots.by_code("call.missing")
-    if len(extra) == 1 == len(missing) and not diff.gold.edges:
+    if len(extra) == 1 == len(missing) and not diff.gold.edges and not diff.pred.edges:
         (pred, made), (gold, lacking) = *extra.items(), *missing.items()
-        at_one_place = all((pair[0] < pred) == (pair[1] < gold) for pair in pairs)
-        if at_one_place and made[1].own is not None and not diff.pred.edges:
+        if all((pair[0] < pred) == (pair[1] < gold) for pair in pairs):
             yield _propose("other call", (lacking, made))
 
 
@@ -432,6 +443,14 @@ def _write_same_argument(roots: Roots, edits: list[Edit], data: None) -> str:
 def _write_missing_argument(roots: Roots, edits: list[Edit], data: None) -> str:
     first, *_ = edits
     return f"{roots.argument_label(first)} is missing, expected {format_list(roots.gold_values(edits))}"
+
+
+def _write_extra_argument(roots: Roots, edits: list[Edit], data: None) -> str:
+    first, *_ = edits
+    values = dict.fromkeys(value_name(edit.pred_value, roots.names.our_number) for edit in edits)
+    _, _, end = first.message.partition(" is not in gold")
+    label = f"{tool_label(roots.call(first))}: argument {argument_name(first.pred)!r}"
+    return f"{label} = {format_list(values)} is not in gold{end}"
 
 
 def _write_repeated_run(_: Roots, edits: list[Edit], data: tuple[list[int], int]) -> str:
@@ -537,7 +556,7 @@ def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]
 
 
 def _narrow_values(values: list[Value], number: Callable[[int], str]) -> tuple[Path, list[str | None]]:
-    """Values of one argument in words, None where there is none; of long ones where all differ from the first."""
+    """Values of one argument in words, None where there is none; of long ones what differs from the first."""
     texts = [None if value is MISSING else value_name(value, number) for value in values]
     narrowed = [narrow_difference(values[0], value) for value in values if value != values[0]]
     paths = {path for path, _, _ in narrowed}
@@ -567,6 +586,8 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     "repeated run": _write_repeated_run,
     # an item of which several fields are wrong is another item
     "item": _write_items,
+    # one argument that is given too much is a habit
+    "extra throughout": _write_extra_argument,
     # arguments that one call leaves out are left out together
     "missing together": _write_items,
     # calls that differ little are tries of one
