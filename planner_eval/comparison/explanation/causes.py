@@ -25,6 +25,7 @@ from planner_eval.comparison.explanation.edits import (
     Draft,
     Edit,
     Place,
+    ValueData,
     find_form_difference,
     name_type_difference,
     name_writing_difference,
@@ -65,11 +66,10 @@ def order_by_cause(
     )
 
 
-_MISSING, _DONE, _BESIDE, _WORDED, _AGAIN, _FORM, _NAME, _LOOKUP = range(8)
-"""Weights, the heaviest first: calls of gold that are not made, where no other call waits for them; what else
-gold's calls lack or have wrong, and what an agent does when it has done all that gold does; what is given
-besides; empties and other words; what an agent tries or does again; the same written otherwise, values before
-names; what an agent looks up."""
+_DONE, _LIGHT, _BESIDE, _WORDED, _AGAIN, _FORM, _NAME, _LOOKUP = range(8)
+"""Weights, the heaviest first: what gold's calls lack or have wrong, and what an agent does when it has done
+all that gold does; prose, and arguments that may be left out; what is given besides; empties and other words;
+what an agent tries or does again; the same written otherwise, values before names; what it looks up."""
 
 MIN_WORDS = 4
 """A text of so many words is prose, which two people word differently."""
@@ -91,7 +91,7 @@ class _Weights:
         self.pred, self.gold, self.paired = pred, gold, partner.values()
         self.lookups = find_lookups(edits, pred, gold)
         self.is_all_called = all(edit.code != "call.missing" for edit in edits)
-        self.flows, self.talks = bool(pred.edges or gold.edges), is_conversation(pred)
+        self.talks = is_conversation(pred)
 
     @cached_property
     def needed(self) -> set[int]:
@@ -131,12 +131,6 @@ class _Weights:
         acts = not is_lookup(call) and call.name not in _MOVES
         return edit.name == "extra call" and self.is_all_called and self.talks and acts
 
-    def is_awaited(self, edit: Draft) -> bool:
-        """Whether a call of gold counts where it would stand: others wait for it, or it changes nothing."""
-        if self.talks:
-            return self.flows or is_lookup(self.gold.calls[(edit.gold and edit.gold.call) or 0])
-        return self.flows or not self.paired
-
     def of(self, edit: Draft) -> int:
         """The weight of an edit."""
         kind, pred_value, gold_value = edit.code, edit.pred_value, edit.gold_value
@@ -145,8 +139,6 @@ class _Weights:
                 return _LOOKUP
             heavy = edit.pred.call in self.needed or self.is_deed(edit)
             return _DONE if heavy else _AGAIN if self.talks else _BESIDE
-        if kind in ("call.missing", "call.replaced") and not self.is_awaited(edit):
-            return _MISSING
         if kind == "argument.extra" and pred_value in EMPTY_VALUES:
             return _FORM
         if kind in _WEIGHTS:
@@ -154,19 +146,21 @@ class _Weights:
         if self.comes_to_the_same(edit):
             return _FORM
         form: str | None = None
-        is_light = is_amount(edit) or (kind == "argument.missing" and gold_value in EMPTY_VALUES)
+        is_light = isinstance(edit.data, ValueData) and edit.data.optional
+        is_worded = is_amount(edit) or (kind == "argument.missing" and gold_value in EMPTY_VALUES)
         if kind == "argument.type":
             form = name_type_difference(pred_value, gold_value)
         elif kind == "argument.renamed":
             form = find_form_difference(edit)
         elif kind == "argument.value" and type(pred_value) is str and type(gold_value) is str:
             form = name_writing_difference(pred_value, gold_value)
-            is_light = (
+            is_light |= is_prose(pred_value) and is_prose(gold_value)
+            is_worded = (
                 all(text[:1] + text[-1:] == "<>" for text in (pred_value, gold_value))
                 or name_wording(edit) is not None
                 or (_TIME.fullmatch(gold_value) is not None and _TOLD_TIME.search(pred_value) is not None)
             )
-        return _FORM if form else _WORDED if is_light else _DONE
+        return _FORM if form else _WORDED if is_worded else _LIGHT if is_light else _DONE
 
 
 _MOVES = frozenset({"cd"})
@@ -189,7 +183,7 @@ def is_amount(edit: Edit | Draft) -> bool:
 
 def is_prose(value: Value) -> bool:
     """Whether a value is a text of several words, which two people word differently."""
-    return type(value) is str and len(_LETTERS.findall(value)) >= MIN_WORDS
+    return type(value) is str and len([*filter(_LETTERS.search, value.split())]) >= MIN_WORDS
 
 
 def name_wording(edit: Edit | Draft) -> str | None:

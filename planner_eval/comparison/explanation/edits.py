@@ -340,11 +340,14 @@ def _strip_brackets(text: str) -> str:
     return text
 
 
+_PLURAL = re.compile(r"(?<=[a-z]{2})s(?![a-z])")
+
 _WRITINGS: dict[str, Callable[[str], str]] = {
     "letter case": str.casefold,
     "end mark": lambda text: text.casefold().rstrip(" .!?"),
     "spacing": lambda text: "".join(text.split()),
     "brackets or quotes": _strip_brackets,
+    "plural": lambda text: _PLURAL.sub("", text.casefold()),
 }
 """How texts may differ that say the same in other signs, and what each leaves of a text that they share."""
 

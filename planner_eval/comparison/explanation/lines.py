@@ -286,7 +286,9 @@ def _name_light_kind(diff: Diff, edit: Edit) -> str | None:
         return None
     if (form := _name_form(diff, edit)) is None:
         return "wording" if name_wording(edit) else None
-    return "type" if edit.code == "argument.type" else "form" if form in _FORMS else None
+    if edit.code == "argument.type" or form == "plural":
+        return "wording" if form == "plural" else "type"
+    return "form" if form in _FORMS else None
 
 
 def _producer_or_name_key(edit: Edit, pred: Place, gold: Place) -> Hashable:
@@ -314,6 +316,7 @@ _HABIT_NAMES = {
 
 _WRITINGS = {
     "letter case": "letter case differs",
+    "plural": "only singular and plural differ",
     "end mark": "only letter case or the mark at the end differs",
     "spacing": "only the blanks differ",
     "brackets or quotes": "only brackets or quotes differ",
