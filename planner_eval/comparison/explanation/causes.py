@@ -91,13 +91,13 @@ class _Weights:
         self.pred, self.gold, self.paired = pred, gold, partner.values()
         self.lookups = find_lookups(edits, pred, gold)
         self.is_all_called = all(edit.code != "call.missing" for edit in edits)
-        self.talks = is_conversation(pred)
+        self.flows = bool(pred.edges or gold.edges)
 
     @cached_property
     def needed(self) -> set[int]:
         """The calls whose results calls with a partner, or the answer, need."""
         paired = [*self.paired]
-        if not paired and not self.talks:  # of another plan all that it does counts
+        if not paired and not is_conversation(self.pred):  # of another plan all that it does counts
             paired = [*range(len(self.pred.calls))]
         needs = producers(self.pred)
         in_answer = (call for _, value in self.pred.answer or () for call in producers_of(value))
@@ -126,10 +126,10 @@ class _Weights:
         return self.results[0][edit.pred.call] == result
 
     def is_deed(self, edit: Draft) -> bool:
-        """Whether an agent that does all that gold does acts once more: no try, and nothing made again."""
+        """Whether what does all that gold does acts once more: no try, and nothing made again."""
         call = self.pred.calls[(edit.pred and edit.pred.call) or 0]
         acts = not is_lookup(call) and call.name not in _MOVES
-        return edit.name == "extra call" and self.is_all_called and self.talks and acts
+        return edit.name == "extra call" and self.is_all_called and not self.flows and acts
 
     def of(self, edit: Draft) -> int:
         """The weight of an edit."""
@@ -138,8 +138,8 @@ class _Weights:
             if edit.pred.call in self.lookups:
                 return _LOOKUP
             heavy = edit.pred.call in self.needed or self.is_deed(edit)
-            return _DONE if heavy else _AGAIN if self.talks else _BESIDE
-        if kind == "argument.extra" and pred_value in EMPTY_VALUES:
+            return _DONE if heavy else _BESIDE if self.flows else _AGAIN
+        if kind == "argument.extra" and (pred_value in EMPTY_VALUES or pred_value is False):
             return _FORM
         if kind in _WEIGHTS:
             return _WEIGHTS[kind]

@@ -344,8 +344,8 @@ _PLURAL = re.compile(r"(?<=[a-z]{2})s(?![a-z])")
 
 _WRITINGS: dict[str, Callable[[str], str]] = {
     "letter case": str.casefold,
-    "end mark": lambda text: text.casefold().rstrip(" .!?"),
     "spacing": lambda text: "".join(text.split()),
+    "end mark": lambda text: text.casefold().rstrip(" .!?"),
     "brackets or quotes": _strip_brackets,
     "plural": lambda text: _PLURAL.sub("", text.casefold()),
 }

@@ -392,19 +392,18 @@ def _propose_tool_runs(roots: Roots) -> Iterator[Proposal]:
 
 
 def _propose_other_call(roots: Roots) -> Iterator[Proposal]:
-    """The one call that is missing, and the one that gold does not make, where both stand at one place."""
-    diff, pairs = roots.diff, roots.diff.alignment.pairs
+    """The one call that is missing, and at its place the one call of a tool that gold never calls."""
+    diff, missing = roots.diff, roots.by_code("call.missing")
+    if diff.gold.edges or diff.pred.edges or [e.code for e in diff.roots].count("call.missing") != 1:
+        return
     lookups = find_lookups(diff.edits, diff.pred, diff.gold)
-    extra = {
-        call: root
-        for call, root in roots.by_code("call.extra").items()
-        if call not in lookups and root[1].own is not None
-    }
-    missing = roots.by_code("call.missing")
-    if len(extra) == 1 == len(missing) and not diff.gold.edges and not diff.pred.edges:
-        (pred, made), (gold, lacking) = *extra.items(), *missing.items()
-        if all((pair[0] < pred) == (pair[1] < gold) for pair in pairs):
-            yield _propose("other call", (lacking, made))
+    gold_tools = {call.tool for call in diff.gold.calls}
+    made = [root for call, root in roots.by_code("call.extra").items() if call not in lookups]
+    made = [root for root in made if root[1].own is not None and roots.call(root[1]).tool not in gold_tools]
+    for gold, lacking in missing.items() if len(made) == 1 else ():
+        pred = (made[0][1].pred and made[0][1].pred.call) or 0
+        if all((pair[0] < pred) == (pair[1] < gold) for pair in diff.alignment.pairs):
+            yield _propose("other call", (lacking, made[0]))
 
 
 PROPOSERS: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
