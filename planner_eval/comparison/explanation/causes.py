@@ -137,8 +137,10 @@ class _Weights:
         if edit.pred is not None and edit.gold is None and edit.pred.argument is None:
             if edit.pred.call in self.lookups:
                 return _LOOKUP
-            heavy = edit.pred.call in self.needed or self.is_deed(edit)
-            return _DONE if heavy else _BESIDE if self.flows else _AGAIN
+            acts = self.is_deed(edit)
+            if edit.pred.call in self.needed or (acts and is_conversation(self.pred)):
+                return _DONE
+            return _LIGHT if acts else _BESIDE if self.flows else _AGAIN
         if kind == "argument.extra" and (pred_value in EMPTY_VALUES or pred_value is False):
             return _FORM
         if kind in _WEIGHTS:

@@ -392,18 +392,21 @@ def _propose_tool_runs(roots: Roots) -> Iterator[Proposal]:
 
 
 def _propose_other_call(roots: Roots) -> Iterator[Proposal]:
-    """The one call that is missing, and at its place the one call of a tool that gold never calls."""
+    """The one call that is missing, and the one made at its place, of a tool that gold never calls."""
     diff, missing = roots.diff, roots.by_code("call.missing")
     if diff.gold.edges or diff.pred.edges or [e.code for e in diff.roots].count("call.missing") != 1:
         return
     lookups = find_lookups(diff.edits, diff.pred, diff.gold)
-    gold_tools = {call.tool for call in diff.gold.calls}
-    made = [root for call, root in roots.by_code("call.extra").items() if call not in lookups]
-    made = [root for root in made if root[1].own is not None and roots.call(root[1]).tool not in gold_tools]
-    for gold, lacking in missing.items() if len(made) == 1 else ():
-        pred = (made[0][1].pred and made[0][1].pred.call) or 0
-        if all((pair[0] < pred) == (pair[1] < gold) for pair in diff.alignment.pairs):
-            yield _propose("other call", (lacking, made[0]))
+    extra, gold_tools = roots.by_code("call.extra"), {call.tool for call in diff.gold.calls}
+    for gold, lacking in missing.items():
+        made = [
+            pred
+            for pred in diff.alignment.extra
+            if pred not in lookups and all((p < pred) == (g < gold) for p, g in diff.alignment.pairs)
+        ]
+        root = extra.get(made[0]) if len(made) == 1 else None
+        if root and root[1].own is not None and roots.call(root[1]).tool not in gold_tools:
+            yield _propose("other call", (lacking, root))
 
 
 PROPOSERS: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
