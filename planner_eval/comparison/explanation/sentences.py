@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from planner_eval.base.text import format_count, one_line
@@ -26,7 +26,6 @@ from planner_eval.comparison.explanation.names import (
     call_number,
     calls_numbers,
     compute_results,
-    failed_calls,
     find_common_result,
     find_formulas,
     format_list,
@@ -43,7 +42,7 @@ from planner_eval.comparison.explanation.names import (
 )
 from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
-from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 # ----------------------------------------------------------------------
@@ -137,15 +136,30 @@ class Wording:
     objects: Collection[int] = ()
     """Calls of the prediction whose arguments all stand in one object."""
 
+    failed: Sequence[Call] = ()
+    """Calls of the prediction that failed and do not count."""
+
     # ------------------------------------------------------------ calls
     def _missing_call(self, draft: Draft) -> tuple[str, str]:
         position, names = _call(draft.gold), self.names
         call_text = _format_call(names.gold, position, names.theirs(position), names.their_number)
         repetition = f": gold repeats {names.their_number(draft.data)}" if draft.data is not None else ""
-        tool = tool_label(names.gold.calls[position])
-        failed = any(text.partition(" ×")[0] == tool for text in failed_calls(names.pred))
-        repetition += "; a call of this tool failed" if failed and names.pred.calls else ""
+        repetition += self.tries(names.gold.calls[position])
         return f"gold's {call_text} is missing{repetition}", repetition
+
+    def tries(self, gold_call: Call) -> str:
+        """How often a call of gold was tried that failed each time, and with what other values."""
+        tries = [call for call in self.failed if call.tool == gold_call.tool]
+        gold_arguments = dict(gold_call.arguments)
+        values: dict[str, dict[str, None]] = {}
+        for call in tries:
+            for name, value in call.arguments:
+                path, value, gold_value = narrow_difference(value, gold_arguments.get(name, MISSING))
+                if value != gold_value:
+                    values.setdefault(argument_path_name(name, path), {})[value_name(value)] = None
+        changes = ", ".join(f"{name}={format_list(texts)}" for name, texts in values.items())
+        times = f" ×{len(tries)}" if len(tries) > 1 else ""
+        return f"; tried{times} and failed{f', with {changes}' if changes else ''}" if tries else ""
 
     def _extra_call(self, draft: Draft) -> tuple[str, str]:
         position, names = _call(draft.pred), self.names
