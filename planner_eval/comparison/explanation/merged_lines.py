@@ -506,7 +506,8 @@ def _write_run(roots: Roots, edits: list[Edit], calls: list[int]) -> str:
 
 def _write_other_call(_: Roots, edits: list[Edit], data: None) -> str:
     lacking, made = edits if edits[0].code == "call.missing" else edits[::-1]
-    return f"{lacking.message}; {made.message.removesuffix(' is not in gold')} is made instead"
+    call, _, note = made.message.partition(" is not in gold")
+    return f"{lacking.message}; {call} is made instead{note}"
 
 
 def _write_other_answer(roots: Roots, edits: list[Edit], data: None) -> str:
