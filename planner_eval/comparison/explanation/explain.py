@@ -9,7 +9,6 @@ calls, steps of a chain in another order.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -90,7 +89,7 @@ def merge_edits(edits: list[Draft], names: CallNames) -> list[Draft]:
         edits: What differs, argument by argument.
         names: How calls are called, and which are partners.
     """
-    edits = _mark_moved_values(_merge_tools(edits, names))
+    edits = _mark_moved_values(edits)
     wrong = [*_find_wrong_values(edits, names)]
     if not 2 <= len(wrong) <= MAX_EDITS:
         return edits
@@ -101,32 +100,6 @@ def merge_edits(edits: list[Draft], names: CallNames) -> list[Draft]:
             merged[min(link.number for link in group)] = compound
     remaining = [merged.get(index, edit) for index, edit in enumerate(edits)] if merged else edits
     return [edit for edit in remaining if edit is not None]
-
-
-def _merge_tools(edits: list[Draft], names: CallNames) -> list[Draft]:
-    """The edits with calls that have one another's tools, and nothing else wrong, as one edit."""
-    if [edit.code for edit in edits].count("call.replaced") < 2:
-        return edits
-    touched = Counter(place.call for edit in edits for _, place in edit.places if place is not None)
-    replaced = [
-        edit for edit in edits
-        if edit.code == "call.replaced" and edit.gold and touched[edit.gold.call] == 1
-    ]  # fmt: skip
-    if len(replaced) < 2 or Counter(e.pred_value for e in replaced) != Counter(
-        e.gold_value for e in replaced
-    ):
-        return edits
-    first, *further_edits = replaced
-    golds = [edit.gold and edit.gold.call for edit in replaced]
-    is_chain = all(any(call in edge[:2] for edge in names.gold.edges) for call in golds)
-    swapped = first._replace(
-        name="tools in another order" if is_chain else "tools swapped",
-        code="order.steps" if is_chain else "call.replaced",
-        pred_value={edit.pred: edit.pred_value for edit in replaced},
-        gold_value={edit.pred: edit.gold_value for edit in replaced},
-        also=tuple((edit.pred, edit.gold) for edit in further_edits),
-    )
-    return [swapped if edit is first else edit for edit in edits if edit not in further_edits]
 
 
 def _mark_moved_values(edits: list[Draft]) -> list[Draft]:
@@ -246,9 +219,7 @@ def _merge(group: list[_WrongValue], names: CallNames) -> Draft | None:
     moved = {names.to_gold[call] for call in calls if call is not None} & sources
     tools = {call if call is None else names.pred.calls[call].tool for call in calls}
     results = all(type(source) is int for source in sources)
-    if (len(calls) < 2 and len(group) < 3 and not results) or (
-        results and not moved and _has_wrong_output(group)
-    ):
+    if len(calls) < 2 and len(group) < 3 and not results:
         return None
     if moved:
         name, code, data = "steps", "order.steps", sorted(moved)
@@ -264,14 +235,6 @@ def _merge(group: list[_WrongValue], names: CallNames) -> Draft | None:
     gold_values = {edit.pred: edit.gold_value for edit in edits}
     (pred, gold), *further_places = ((edit.pred, edit.gold) for edit in edits)
     return Draft(name, code, pred, gold, pred_values, gold_values, tuple(further_places), data)
-
-
-def _has_wrong_output(group: list[_WrongValue]) -> bool:
-    """Whether results that go round have other outputs than gold takes at their places, or of their calls."""
-    outputs = {(link.gold_source, link.edit.gold_value.path) for link in group}
-    return any((link.source, link.edit.pred_value.path) not in outputs for link in group) and any(
-        link.edit.pred_value.path != link.edit.gold_value.path for link in group
-    )
 
 
 def _call_order(edit: Draft) -> tuple[bool, int]:

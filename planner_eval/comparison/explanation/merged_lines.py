@@ -35,7 +35,6 @@ from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.comparison.matching.replaced import (
     NearCall,
     find_nearest_call,
-    is_distinctive,
     is_identifier,
 )
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
@@ -124,18 +123,6 @@ class Roots(NamedTuple):
     def call(self, edit: Edit) -> Call:
         """The prediction's call of an edit that is about one."""
         return self.diff.pred.calls[(edit.pred and edit.pred.call) or 0]
-
-    def argument(self, edit: Edit) -> tuple[str, str]:
-        """The tool of the call of an edit, and gold's argument."""
-        return self.call(edit).tool, argument_name(edit.gold)
-
-    def argument_label(self, edit: Edit) -> str:
-        """The same in words."""
-        return f"{tool_label(self.call(edit))}: argument {argument_name(edit.gold)!r}"
-
-    def gold_values(self, edits: Iterable[Edit]) -> list[str]:
-        """The values of gold that edits are about, in words."""
-        return [value_name(edit.gold_value, self.names.their_number) for edit in edits]
 
 
 def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
@@ -245,29 +232,19 @@ def _same_way_key(roots: Roots, edit: Edit) -> Hashable:
     return edit.code, *argument, path[:-1], tuple(step for step in edit.pred.at if type(step) is str)
 
 
-def _same_value_key(roots: Roots, edit: Edit) -> Hashable:
-    """The tool and the argument that have a value, a distinctive one or a list, in place of others."""
-    value = edit.pred_value
-    if edit.code not in _VALUE_CODES or not _is_whole_argument(edit):
-        return None
-    if not is_distinctive(value) and not (type(value) is list and len(value) > 1):
-        return None
-    return edit.code, roots.argument(edit), value_key(value, OWN_POSITIONS)
-
-
 def _same_argument_key(roots: Roots, edit: Edit) -> Hashable:
     """The tool and the argument that has other words than gold's, call by call."""
     values = edit.pred_value, edit.gold_value
     texts = {*map(type, values)} == {str} and not is_identifier(argument_name(edit.gold), edit.pred_value)
     is_text = edit.code == "argument.value" and texts and _is_whole_argument(edit)
-    return roots.argument(edit) if is_text else None
+    return (roots.call(edit).tool, argument_name(edit.gold)) if is_text else None
 
 
-def _missing_argument_key(roots: Roots, edit: Edit) -> Hashable:
-    """The tool and the argument that is missing."""
+def _missing_argument_key(_: Roots, edit: Edit) -> Hashable:
+    """The call that lacks an argument."""
     whole = edit.code == "argument.missing" and _is_whole_argument(edit)
     is_link = whole and links_of(argument_name(edit.gold), edit.gold_value)
-    return roots.argument(edit) if whole and not is_link else None
+    return edit.pred and edit.pred.call if whole and not is_link else None
 
 
 def _extra_argument_key(roots: Roots, edit: Edit) -> Hashable:
@@ -276,22 +253,15 @@ def _extra_argument_key(roots: Roots, edit: Edit) -> Hashable:
     return (roots.call(edit).tool, argument_name(edit.pred)) if is_value else None
 
 
-def _has_several_gold_values(roots: Roots, group: IndexedEdits) -> bool:
-    return len({*roots.gold_values(edit for _, edit in group)}) > 1
-
-
 GROUPS: tuple[
     tuple[str, Callable[[Roots, Edit], Hashable], Callable[[Roots, IndexedEdits], bool] | None], ...
 ] = (
     ("items", _same_way_key, None),
     ("item", _item_key, None),
-    ("same value", _same_value_key, _has_several_gold_values),
     ("same argument", _same_argument_key, None),
-    ("missing throughout", _missing_argument_key, _has_several_gold_values),
     ("extra throughout", _extra_argument_key,
      lambda _, group: len({value_name(edit.pred_value) for _, edit in group}) > 1),
-    ("missing together",
-     lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
+    ("missing together", _missing_argument_key, None),
     ("other answer", lambda _, edit: True if edit.code.startswith("answer.") else None,
      lambda roots, group: bool(roots.diff.pred.answer and roots.diff.gold.answer)
      and {edit.code for _, edit in group} != {"answer.missing"}),
@@ -426,12 +396,6 @@ def _write_items(_: Roots, edits: list[Edit], data: None) -> str:
     return "; ".join(cut_list([edits[0].message, *(edit.own or edit.message for edit in edits[1:])]))
 
 
-def _write_same_value(roots: Roots, edits: list[Edit], data: None) -> str:
-    first, *_ = edits
-    value = value_name(first.pred_value, roots.names.our_number)
-    return f"{roots.argument_label(first)} is {value}, expected {format_list(roots.gold_values(edits))}"
-
-
 def _write_same_argument(roots: Roots, edits: list[Edit], data: None) -> str:
     first, *others = edits
     texts = [first.message]
@@ -440,11 +404,6 @@ def _write_same_argument(roots: Roots, edits: list[Edit], data: None) -> str:
         values = value_name(edit.pred_value), value_name(edit.gold_value)
         texts.append("{}: {}, expected {}".format(call, *values))
     return "; ".join(cut_list(texts))
-
-
-def _write_missing_argument(roots: Roots, edits: list[Edit], data: None) -> str:
-    first, *_ = edits
-    return f"{roots.argument_label(first)} is missing, expected {format_list(roots.gold_values(edits))}"
 
 
 def _write_extra_argument(roots: Roots, edits: list[Edit], data: None) -> str:
@@ -575,12 +534,8 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     "lookup": _write_lookups,
     # items of one list are wrong in one way
     "items": _write_items,
-    # one value in the place of several is one slip
-    "same value": _write_same_value,
     # one argument that is written otherwise in several calls is a habit
     "same argument": _write_same_argument,
-    # one argument that is never given is a habit
-    "missing throughout": _write_missing_argument,
     # an answer that names other values is another answer
     "other answer": _write_other_answer,
     # an answer that names nothing is left out once
