@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ from planner_eval.comparison.explanation.merged_lines import OTHER_CALL, Bundle,
 from planner_eval.comparison.explanation.names import (
     CallNames,
     calls_numbers,
-    format_list,
     is_computed,
     path_name,
     value_name,
@@ -31,9 +29,6 @@ from planner_eval.plan.model import Ref
 
 if TYPE_CHECKING:
     from planner_eval.comparison.diff import Diff
-
-MIN_EXTRA_ARGUMENTS = 3
-"""So many arguments too much are one habit, whatever they are."""
 
 
 class EditLine(NamedTuple):
@@ -123,8 +118,6 @@ def _make_line(
     elif name in _FORM_HABITS:
         renamings = (f"{e.pred.argument!r} for {e.gold.argument!r}" for e in edits if e.pred and e.gold)
         message = f"{_FORM_HABITS[name]}: {format_names(renamings)}"
-    elif isinstance(key, tuple) and key[0] == _EXTRA_OF_ONE_CALL:
-        message = _format_extra_arguments(diff, edits)
     where = calls_numbers(edit.pred.call for edit in edits if edit.pred is not None)
     if all(edit.pred is None for edit in edits):
         where = calls_numbers((edit.gold.call for edit in edits if edit.gold is not None), "gold's ")
@@ -136,18 +129,6 @@ def _make_line(
     elif len(paths) > 1 and not isinstance(key, Bundle):
         where += f": {format_names(paths)}"
     return EditLine(name, tuple(group), where, 1 if name == OTHER_CALL else len(edits), message, depth)
-
-
-def _format_extra_arguments(diff: Diff, edits: list[Edit]) -> str:
-    """The arguments that one call is given too much, each with its value."""
-    names = CallNames.of(diff.pred, diff.gold, diff.alignment.pairs)
-    texts = (
-        f"{edit.pred and edit.pred.argument!r} = {value_name(edit.pred_value, names.our_number)}"
-        for edit in edits
-    )
-    _, _, end = edits[0].message.partition(" is not in gold")
-    call = edits[0].pred and edits[0].pred.call
-    return f"{names.ours(call)}: {format_list(texts)} are not in gold{end}"
 
 
 def _find_following_amounts(edits: Sequence[Edit], keys: Mapping[int, Hashable]) -> dict[int, int]:
@@ -231,13 +212,6 @@ def _find_habit_keys(diff: Diff) -> dict[int, Hashable]:
         if key in repeats and diff.edits[index].cause is not None:
             keys[index] = repeats[key]
     keys |= bundles
-    extra = [i for i in keys if diff.edits[i].code == "argument.extra" and diff.edits[i].cause is None]
-    if len(extra) >= MIN_EXTRA_ARGUMENTS:
-        lumped = (i for i in extra if keys[i] != "empty argument" and not isinstance(keys[i], Bundle))
-        places = {i: diff.edits[i].pred or Place() for i in lumped}
-        times = Counter(place.call for place in places.values())
-        for index, place in places.items():
-            keys[index] = "argument.extra" if times[place.call] == 1 else (_EXTRA_OF_ONE_CALL, place.call)
     return keys
 
 
@@ -332,9 +306,6 @@ _WRITINGS = {
     "factor 100": "one is a hundred times the other",
 }
 """What is said of one value that differs from another in how it is written."""
-
-_EXTRA_OF_ONE_CALL = "extra arguments"
-"""What arguments have in common that one call is given too much."""
 
 _FORMS = (
     "letter case", "end mark", "spacing", "brackets or quotes", "date format", "time format",

@@ -53,6 +53,10 @@ OTHER_CALL = "other call"
 """What the line is called of a call that is made for another: one mistake, of two edits."""
 
 
+MIN_EXTRA_ARGUMENTS = 3
+"""So many arguments that one call is given too much are one sentence."""
+
+
 class Bundle(NamedTuple):
     """Edits that are told in one sentence.
 
@@ -261,6 +265,9 @@ GROUPS: tuple[
     ("same argument", _same_argument_key, None),
     ("extra throughout", _extra_argument_key,
      lambda _, group: len({value_name(edit.pred_value) for _, edit in group}) > 1),
+    ("extra together",
+     lambda _, edit: edit.pred and edit.pred.call if edit.code == "argument.extra" else None,
+     lambda _, group: len(group) >= MIN_EXTRA_ARGUMENTS),
     ("missing together", _missing_argument_key, None),
     ("other answer", lambda _, edit: True if edit.code.startswith("answer.") else None,
      lambda roots, group: bool(roots.diff.pred.answer and roots.diff.gold.answer)
@@ -407,11 +414,18 @@ def _write_same_argument(roots: Roots, edits: list[Edit], data: None) -> str:
 
 
 def _write_extra_argument(roots: Roots, edits: list[Edit], data: None) -> str:
-    first, *_ = edits
     values = dict.fromkeys(value_name(edit.pred_value, roots.names.our_number) for edit in edits)
-    _, _, end = first.message.partition(" is not in gold")
-    label = f"{tool_label(roots.call(first))}: argument {argument_name(first.pred)!r}"
+    end = edits[0].message.split(" is not in gold", 1)[1]
+    label = f"{tool_label(roots.call(edits[0]))}: argument {argument_name(edits[0].pred)!r}"
     return f"{label} = {format_list(values)} is not in gold{end}"
+
+
+def _write_extra_arguments(roots: Roots, edits: list[Edit], data: None) -> str:
+    number = roots.names.our_number
+    texts = (f"{argument_name(edit.pred)!r} = {value_name(edit.pred_value, number)}" for edit in edits)
+    end = edits[0].message.split(" is not in gold", 1)[1]
+    call = roots.names.ours(edits[0].pred and edits[0].pred.call)
+    return f"{call}: {format_list(texts)} are not in gold{end}"
 
 
 def _write_repeated_run(_: Roots, edits: list[Edit], data: tuple[list[int], int]) -> str:
@@ -465,7 +479,7 @@ def _write_run(roots: Roots, edits: list[Edit], calls: list[int]) -> str:
 
 def _write_other_call(_: Roots, edits: list[Edit], data: None) -> str:
     lacking, made = edits if edits[0].code == "call.missing" else edits[::-1]
-    call, _, note = made.message.partition(" is not in gold")
+    call, note = made.message.split(" is not in gold", 1)
     return f"{lacking.message}; {call} is made instead{note}"
 
 
@@ -546,6 +560,8 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     "item": _write_items,
     # one argument that is given too much is a habit
     "extra throughout": _write_extra_argument,
+    # arguments that one call is given too much are another form to fill in
+    "extra together": _write_extra_arguments,
     # arguments that one call leaves out are left out together
     "missing together": _write_items,
     # calls that differ little are tries of one

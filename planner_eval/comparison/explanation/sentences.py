@@ -192,9 +192,7 @@ class Wording:
         path, value, other_value = narrow_difference(value, other_value)
         texts = self.pred(value), self.pred(other_value)
         if texts[0] == texts[1] and type(value) is str and type(other_value) is str:
-            start = max(0, _common_prefix_length(value, other_value) - _CONTEXT_BEFORE)
-            end = start + _CONTEXT_BEFORE + _CONTEXT_AFTER
-            texts = _window(value, start, end), _window(other_value, start, end)
+            texts = _windows(value, other_value, _common_prefix_length(value, other_value))
         return f"{argument_path_name(name, path)}={texts[0]} in place of {texts[1]}"
 
     def _spelling(self, draft: Draft) -> str:
@@ -338,29 +336,25 @@ class Wording:
             pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
             label = self.names.labelled(pred_value)
             return f"is the {pred_kind} {pred_text}{label}, expected the {gold_kind} {gold_text}"
+        cut = "…" in (pred_text[-1:], gold_text[-1:])
         has_reference = any(isinstance(value, (Ref, Unresolved)) for value in (pred_value, gold_value))
-        if has_reference or not (pred_text.endswith("…") or gold_text.endswith("…")):
-            return f"is {pred_text}{self.names.labelled(pred_value)}, expected {gold_text}"
-        return self.narrow(pred_value, gold_value)
+        if cut and not has_reference and (text := self.narrow(pred_value, gold_value)):
+            return text
+        return f"is {pred_text}{self.names.labelled(pred_value)}, expected {gold_text}"
 
-    def narrow(self, pred_value: Value, gold_value: Value) -> str:
-        """What the prediction says and what gold says; of long values where they differ."""
-        numbers = self.names.our_number, self.names.their_number
-        pred_text, gold_text = value_name(pred_value, numbers[0]), value_name(gold_value, numbers[1])
-        if not pred_text.endswith("…") and not gold_text.endswith("…"):
-            return "is {}, expected {}".format(*tell_apart(pred_text, gold_text))
-        text = None
+    def narrow(self, pred_value: Value, gold_value: Value) -> str | None:
+        """The same of long values where they differ; None where nothing but the whole says it."""
         if isinstance(pred_value, list) and isinstance(gold_value, list):
-            text = self.items(pred_value, gold_value)
-        elif isinstance(pred_value, (str, Template)) and isinstance(gold_value, (str, Template)):
-            texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
-            if _common_prefix_length(pred_text, gold_text) >= _MAX_VISIBLE_OFFSET:
-                text = _format_first_difference(*texts)
-            pred_text, gold_text = (
-                value_name(value, number, MAX_TEXT_LENGTH)
-                for value, number in zip((pred_value, gold_value), numbers, strict=True)
-            )
-        return text or "is {}, expected {}".format(*tell_apart(pred_text, gold_text))
+            return self.items(pred_value, gold_value)
+        if not isinstance(pred_value, (str, Template)) or not isinstance(gold_value, (str, Template)):
+            return None
+        numbers = self.names.our_number, self.names.their_number
+        texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
+        offset = _common_prefix_length(*texts)
+        if offset >= _MAX_VISIBLE_OFFSET:
+            return "differs at character {:,}: {}, expected {}".format(offset + 1, *_windows(*texts, offset))
+        shown = (value_name(text, longest=MAX_TEXT_LENGTH) for text in texts)
+        return "is {}, expected {}".format(*tell_apart(*shown))
 
     def items(self, pred_items: list[Value], gold_items: list[Value]) -> str | None:
         """The items of two lists that only one of them has; the first that differ of those of one length."""
@@ -373,7 +367,7 @@ class Wording:
         texts = []
         for pred, gold in zip(surplus, lacking, strict=False):
             path, *values = narrow_difference(pred_items[pred], gold_items[gold])
-            texts.append(f"{path_name((pred, *path))} {self.narrow(*values)}")
+            texts.append(f"{path_name((pred, *path))} {self.contrast('', *values)}")
         shared = len(texts)
         texts += [
             f"[{item}] is {self.pred(pred_items[item])}, which is not in gold" for item in surplus[shared:]
@@ -526,25 +520,10 @@ def argument_path_name(name: str, path: Path) -> str:
     return f"{name}{'' if path_text[:1] in ('', '[') else '.'}{path_text}"
 
 
-def _format_first_difference(pred_text: str, gold_text: str) -> str | None:
-    """Two texts around their first difference; None for equal ones.
-
-    >>> _format_first_difference("a" * 99 + " Project C", "a" * 99 + " Project C.")
-    'ends …"Project C", expected …"Project C." (character 110)'
-    """
-    if pred_text == gold_text:
-        return None
-    offset = _common_prefix_length(pred_text, gold_text)
-    start = max(0, offset - _CONTEXT_BEFORE)
-    blank = pred_text.find(" ", start, offset)
-    start = blank + 1 if blank >= 0 else start
-    near_end = max(len(pred_text), len(gold_text)) <= offset + _CONTEXT_AFTER
-    pred_window, gold_window = (
-        _window(text, start, offset + _CONTEXT_AFTER) for text in (pred_text, gold_text)
-    )
-    if near_end:
-        return f"ends {pred_window}, expected {gold_window} (character {offset + 1:,})"
-    return f"differs at character {offset + 1:,}: {pred_window}, expected {gold_window}"
+def _windows(first: str, second: str, offset: int) -> tuple[str, str]:
+    """What stands in two texts around their first difference."""
+    start, end = max(0, offset - _CONTEXT_BEFORE), offset + _CONTEXT_AFTER
+    return _window(first, start, end), _window(second, start, end)
 
 
 def _window(text: str, start: int, end: int) -> str:
