@@ -219,7 +219,9 @@ def _merge(group: list[_WrongValue], names: CallNames) -> Draft | None:
     moved = {names.to_gold[call] for call in calls if call is not None} & sources
     tools = {call if call is None else names.pred.calls[call].tool for call in calls}
     results = all(type(source) is int for source in sources)
-    if len(calls) < 2 and len(group) < 3 and not results:
+    if (len(calls) < 2 and len(group) < 3 and not results) or (
+        results and not moved and _has_wrong_output(group)
+    ):
         return None
     if moved:
         name, code, data = "steps", "order.steps", sorted(moved)
@@ -235,6 +237,14 @@ def _merge(group: list[_WrongValue], names: CallNames) -> Draft | None:
     gold_values = {edit.pred: edit.gold_value for edit in edits}
     (pred, gold), *further_places = ((edit.pred, edit.gold) for edit in edits)
     return Draft(name, code, pred, gold, pred_values, gold_values, tuple(further_places), data)
+
+
+def _has_wrong_output(group: list[_WrongValue]) -> bool:
+    """Whether results that go round have other outputs than gold takes at their places, or of their calls."""
+    outputs = {(link.gold_source, link.edit.gold_value.path) for link in group}
+    return any((link.source, link.edit.pred_value.path) not in outputs for link in group) and any(
+        link.edit.pred_value.path != link.edit.gold_value.path for link in group
+    )
 
 
 def _call_order(edit: Draft) -> tuple[bool, int]:

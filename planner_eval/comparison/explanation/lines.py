@@ -109,7 +109,7 @@ def _make_line(
         message += _format_in_passing(diff, [diff.edits[index] for index in group if index in in_passing])
     if len(edits) == 1:
         if first.code == "argument.value" and (writing := _name_form(diff, first) or name_wording(first)):
-            message += f"; {_WRITINGS[writing]}"
+            message += f"; {_WRITINGS[writing][0]}"
         name = key if isinstance(key, str) and key in _FORM_HABITS else first.code
         return EditLine(name, tuple(group), "", 1, message, depth)
     name = key if isinstance(key, str) else first.code
@@ -258,11 +258,8 @@ def _name_light_kind(diff: Diff, edit: Edit) -> str | None:
         return "form"
     if edit.code not in ("argument.value", "argument.type"):
         return None
-    if (form := _name_form(diff, edit)) is None:
-        return "wording" if name_wording(edit) else None
-    if edit.code == "argument.type" or form == "plural":
-        return "wording" if form == "plural" else "type"
-    return "form" if form in _FORMS else None
+    writing = _name_form(diff, edit) or name_wording(edit) or ""
+    return _WRITINGS.get(writing, (None, "type" if writing else None))[1]
 
 
 def _producer_or_name_key(edit: Edit, pred: Place, gold: Place) -> Hashable:
@@ -289,29 +286,24 @@ _HABIT_NAMES = {
 """Codes of edits that are one habit whatever they are about, and what it is called."""
 
 _WRITINGS = {
-    "letter case": "letter case differs",
-    "plural": "only singular and plural differ",
-    "end mark": "only letter case or the mark at the end differs",
-    "spacing": "only the blanks differ",
-    "brackets or quotes": "only brackets or quotes differ",
-    "free text": "both are free text",
-    "more words": "gold's words and more",
-    "fewer words": "a part of gold's words",
-    "date format": "the date has another format",
-    "time format": "the time has another format",
-    "date without year": "the same day, without the year",
-    "date with year": "the same day, with a year",
-    "per cent for fraction": "a per cent for a fraction",
-    "fraction for per cent": "a fraction for a per cent",
-    "factor 100": "one is a hundred times the other",
+    "letter case": ("letter case differs", "form"),
+    "end mark": ("only letter case or the mark at the end differs", "form"),
+    "spacing": ("only the blanks differ", "form"),
+    "brackets or quotes": ("only brackets or quotes differ", "form"),
+    "date format": ("the date has another format", "form"),
+    "time format": ("the time has another format", "form"),
+    "date without year": ("the same day, without the year", "form"),
+    "date with year": ("the same day, with a year", "form"),
+    "plural": ("only singular and plural differ", "wording"),
+    "free text": ("both are free text", "wording"),
+    "more words": ("gold's words and more", "wording"),
+    "fewer words": ("a part of gold's words", "wording"),
+    "per cent for fraction": ("a per cent for a fraction", None),
+    "fraction for per cent": ("a fraction for a per cent", None),
+    "factor 100": ("one is a hundred times the other", None),
 }
-"""What is said of one value that differs from another in how it is written."""
-
-_FORMS = (
-    "letter case", "end mark", "spacing", "brackets or quotes", "date format", "time format",
-    "date without year", "date with year",
-)  # fmt: skip
-"""Writings that mean the same; a per cent for a fraction does not where the tool asks for the one."""
+"""What is said of one value that differs from another in how it is written, and what of the whole difference:
+a per cent for a fraction is wrong where the tool asks for the one."""
 
 _FORM_HABITS = {
     "named.arguments": "arguments are named, expected by position",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import find_lookups, is_conversation
-from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.explanation.edits import Edit, kind_name
 from planner_eval.comparison.explanation.names import (
     MAX_LISTED,
     CallNames,
@@ -237,11 +237,14 @@ def _same_way_key(roots: Roots, edit: Edit) -> Hashable:
 
 
 def _same_argument_key(roots: Roots, edit: Edit) -> Hashable:
-    """The tool and the argument that has other words than gold's, call by call."""
-    values = edit.pred_value, edit.gold_value
-    texts = {*map(type, values)} == {str} and not is_identifier(argument_name(edit.gold), edit.pred_value)
-    is_text = edit.code == "argument.value" and texts and _is_whole_argument(edit)
-    return (roots.call(edit).tool, argument_name(edit.gold)) if is_text else None
+    """The tool and the argument that is missing, or has other words than gold's, call by call."""
+    name = argument_name(edit.gold)
+    if not _is_whole_argument(edit) or links_of(name, edit.gold_value):
+        return None
+    is_worded = kind_name(edit.pred_value) in ("text", "list") and not is_identifier(name, edit.pred_value)
+    if edit.code == "argument.missing" or (edit.code == "argument.value" and is_worded):
+        return edit.code, roots.call(edit).tool, name
+    return None
 
 
 def _missing_argument_key(_: Roots, edit: Edit) -> Hashable:
@@ -404,13 +407,17 @@ def _write_items(_: Roots, edits: list[Edit], data: None) -> str:
 
 
 def _write_same_argument(roots: Roots, edits: list[Edit], data: None) -> str:
-    first, *others = edits
-    texts = [first.message]
-    for edit in others:
-        call = roots.names.our_number((edit.pred and edit.pred.call) or 0)
-        values = value_name(edit.pred_value), value_name(edit.gold_value)
-        texts.append("{}: {}, expected {}".format(call, *values))
-    return "; ".join(cut_list(texts))
+    names, first, texts = roots.names, edits[0], []
+    for edit in edits:
+        pred = "missing" if edit.code == "argument.missing" else value_name(edit.pred_value, names.our_number)
+        texts.append((pred, value_name(edit.gold_value, names.their_number)))
+    if len({pred for pred, _ in texts}) == 1:
+        label = f"{tool_label(roots.call(first))}: argument {argument_name(first.gold)!r}"
+        return f"{label} is {texts[0][0]}, expected {format_list(dict.fromkeys(gold for _, gold in texts))}"
+    numbers = [names.our_number((edit.pred and edit.pred.call) or 0) for edit in edits]
+    others = zip(numbers[1:], texts[1:], strict=True)
+    clauses = [first.message, *(f"{number}: {pred}, expected {gold}" for number, (pred, gold) in others)]
+    return "; ".join(cut_list(clauses))
 
 
 def _write_extra_argument(roots: Roots, edits: list[Edit], data: None) -> str:

@@ -47,7 +47,7 @@ from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 # ----------------------------------------------------------------------
 # Two differing values beside each other: both in full, or what stands around their first difference.
-_MAX_VISIBLE_OFFSET = MAX_VALUE_LENGTH - 20
+_MAX_VISIBLE_OFFSET = MAX_VALUE_LENGTH - 22
 """A difference that starts later in two texts of which one is cut is not to be seen."""
 
 _CONTEXT_BEFORE, _CONTEXT_AFTER = 24, 40
@@ -351,7 +351,7 @@ class Wording:
         numbers = self.names.our_number, self.names.their_number
         texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
         offset = _common_prefix_length(*texts)
-        if offset >= _MAX_VISIBLE_OFFSET:
+        if offset > _MAX_VISIBLE_OFFSET:
             return "differs at character {:,}: {}, expected {}".format(offset + 1, *_windows(*texts, offset))
         shown = (value_name(text, longest=MAX_TEXT_LENGTH) for text in texts)
         return "is {}, expected {}".format(*tell_apart(*shown))
