@@ -17,6 +17,7 @@ import planner_eval as pe
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff, diff
+from planner_eval.comparison.explanation import names
 from planner_eval.comparison.explanation.causes import is_lookup
 from planner_eval.comparison.explanation.edits import EDITS, Place
 from planner_eval.comparison.explanation.lines import make_edit_lines
@@ -564,6 +565,21 @@ def test_calls_that_the_hand_names_exist_and_the_first_mistake_is_the_hands(pair
     said = [*(hand["first"] or {}).items(), *named(" · ".join([*hand["causes"], *hand["habits"]]))]
     assert hand["causes"] or hand["habits"]
     assert [(side, n) for side, n in said if side in calls and not 1 <= n <= calls[side]] == []
+
+
+def test_each_call_of_gold_is_listed_once_for_extra_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed: list[Call] = []
+    call_text = names._call_text
+
+    def list_call(call: Call) -> tuple[str, ...]:
+        listed.append(call)
+        return call_text(call)
+
+    monkeypatch.setattr(names, "_call_text", list_call)
+    gold = [f"f(x={number})" for number in range(40)]
+    found = diff(calls(*gold, *(f"f(x={number})" for number in range(100, 140))), calls(*gold))
+    assert [edit.code for edit in found.edits] == ["call.extra"] * 40
+    assert 40 <= len(listed) <= 80
 
 
 @tabled("patches, plans, name, wanted")

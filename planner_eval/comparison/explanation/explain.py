@@ -9,6 +9,7 @@ calls, steps of a chain in another order.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -89,7 +90,7 @@ def merge_edits(edits: list[Draft], names: CallNames) -> list[Draft]:
         edits: What differs, argument by argument.
         names: How calls are called, and which are partners.
     """
-    edits = _mark_moved_values(edits)
+    edits = _mark_moved_values(_merge_tools(edits, names))
     wrong = [*_find_wrong_values(edits, names)]
     if not 2 <= len(wrong) <= MAX_EDITS:
         return edits
@@ -100,6 +101,32 @@ def merge_edits(edits: list[Draft], names: CallNames) -> list[Draft]:
             merged[min(link.number for link in group)] = compound
     remaining = [merged.get(index, edit) for index, edit in enumerate(edits)] if merged else edits
     return [edit for edit in remaining if edit is not None]
+
+
+def _merge_tools(edits: list[Draft], names: CallNames) -> list[Draft]:
+    """The edits with calls that have one another's tools, and nothing else wrong, as one edit."""
+    if [edit.code for edit in edits].count("call.replaced") < 2:
+        return edits
+    touched = Counter(place.call for edit in edits for _, place in edit.places if place is not None)
+    replaced = [
+        edit for edit in edits
+        if edit.code == "call.replaced" and edit.gold and touched[edit.gold.call] == 1
+    ]  # fmt: skip
+    if len(replaced) < 2 or Counter(e.pred_value for e in replaced) != Counter(
+        e.gold_value for e in replaced
+    ):
+        return edits
+    first, *further_edits = replaced
+    golds = [edit.gold and edit.gold.call for edit in replaced]
+    is_chain = all(any(call in edge[:2] for edge in names.gold.edges) for call in golds)
+    swapped = first._replace(
+        name="tools in another order" if is_chain else "tools swapped",
+        code="order.steps" if is_chain else "call.replaced",
+        pred_value={edit.pred: edit.pred_value for edit in replaced},
+        gold_value={edit.pred: edit.gold_value for edit in replaced},
+        also=tuple((edit.pred, edit.gold) for edit in further_edits),
+    )
+    return [swapped if edit is first else edit for edit in edits if edit not in further_edits]
 
 
 def _mark_moved_values(edits: list[Draft]) -> list[Draft]:

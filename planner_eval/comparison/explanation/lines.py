@@ -15,7 +15,13 @@ from planner_eval.comparison.explanation.edits import (
     name_type_difference,
     name_writing_difference,
 )
-from planner_eval.comparison.explanation.merged_lines import OTHER_CALL, Bundle, bundle_edits, call_key
+from planner_eval.comparison.explanation.merged_lines import (
+    MIN_EXTRA_ARGUMENTS,
+    OTHER_CALL,
+    Bundle,
+    bundle_edits,
+    call_key,
+)
 from planner_eval.comparison.explanation.names import (
     CallNames,
     calls_numbers,
@@ -212,6 +218,10 @@ def _find_habit_keys(diff: Diff) -> dict[int, Hashable]:
         if key in repeats and diff.edits[index].cause is not None:
             keys[index] = repeats[key]
     keys |= bundles
+    extra = [i for i in keys if diff.edits[i].code == "argument.extra" and diff.edits[i].cause is None]
+    extra = [i for i in extra if keys[i] != "empty argument" and not isinstance(keys[i], Bundle)]
+    if len(extra) >= MIN_EXTRA_ARGUMENTS:
+        keys |= dict.fromkeys(extra, "argument.extra")
     return keys
 
 

@@ -54,7 +54,7 @@ OTHER_CALL = "other call"
 
 
 MIN_EXTRA_ARGUMENTS = 3
-"""So many arguments that one call is given too much are one sentence."""
+"""So many arguments too much are one habit, whatever they are, and of one call one sentence."""
 
 
 class Bundle(NamedTuple):

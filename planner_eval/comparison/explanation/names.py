@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from operator import add, itemgetter, mul, sub, truediv
 from typing import TYPE_CHECKING, Any
 from unicodedata import name as character_name
@@ -97,12 +98,27 @@ class CallNames:
             return "the answer"
         return f"{tool_label(self.gold.calls[position])} ({self.their_number(position)})"
 
+    def gold_twin(self, position: int) -> int | None:
+        """Gold's call that a call of the prediction equals, where another call is its partner."""
+        return self._paired_gold_calls.get(_call_text(self.pred.calls[position]))
+
+    @cached_property
+    def _paired_gold_calls(self) -> dict[tuple[str, ...], int]:
+        return {
+            _call_text(self.gold.calls[gold]): gold for gold, pred in enumerate(self.to_pred) if pred >= 0
+        }
+
     def labelled(self, value: Value) -> str:
         """What a text is that is the bare label of a call of the prediction; empty for any other value."""
         if type(value) is not str or _GENERATED_LABEL.fullmatch(value):
             return ""
         position = next((position for position, call in enumerate(self.pred.calls) if value == call.id), None)
         return "" if position is None else f", the label of {self.ours(position)} as a text"
+
+
+def _call_text(call: Call) -> tuple[str, ...]:
+    """What two calls have in common that take the same."""
+    return (call.tool, *sorted(map(repr, call.arguments)))
 
 
 def tell_apart(first: str, second: str) -> tuple[str, str]:

@@ -42,10 +42,11 @@ MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
 
 SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, RESULT, END, EVIDENCE, CURRENT = 12, 4, 3, 1.4, 6, 7, 2, 0.5
+CONTRARY = 1
 """What it is worth that two calls are of one tool, have a value that says something under one name, or under
 another one, have a neighbour, and a link to it, in common, come to one number, or end a calculation; by how
 much the evidence for a call of another tool counts; what it is worth that figures count two calls as
-partners."""
+partners; what speaks against two of which one says true where the other says false."""
 
 
 def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
@@ -115,8 +116,28 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
         }
         if sum(chosen.values()) >= -sum(values[pair] for pair in doubtful):
             break
-        pairing = pairing.rematched(preds, golds, chosen)
+        rematched = pairing.rematched(preds, golds, chosen)
+        if _is_dearer_exchange(pairing, rematched):
+            break
+        pairing = rematched
     return pairing, True
+
+
+def _is_dearer_exchange(pairing: Pairing, rematched: Pairing) -> bool:
+    """Whether the same calls exchange partners, and more differs then, or as much in more tools."""
+    pairings = pairing, rematched
+    calls, new_calls = ([{*side} for side in zip(*p.pairs(), strict=True)] for p in pairings)
+    if calls != new_calls:
+        return False
+    (tools, arguments), (new_tools, new_arguments) = map(_count_differences, pairings)
+    return (tools + arguments, tools) < (new_tools + new_arguments, new_tools)
+
+
+def _count_differences(pairing: Pairing) -> tuple[int, float]:
+    """How many partners are of two tools, and how many arguments of partners differ."""
+    pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
+    replaced = sum(pred_tools[pred] != gold_tools[gold] for pred, gold in pairing.pairs())
+    return replaced, pairing.total(range(len(pairing.to_pred)))
 
 
 # ----------------------------------------------------------------------
@@ -276,7 +297,7 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
 
 
 def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool:
-    """Whether half or more of the arguments of two partners are wrong."""
+    """Whether half or more of the arguments of two partners are wrong, or one is true for false."""
     if pairing.equal(pred, gold):
         return False
     wrong = pairing.final(pred, gold)
@@ -285,7 +306,7 @@ def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool
     pred_args, gold_args = pairing.arguments(pred, gold)
     if 2 * len(wrong) >= len(gold_args) and (flows or pred_args.keys().isdisjoint(gold_args)):
         return True
-    return _is_idle_repeat(pairing, pred, gold)
+    return _is_contrary(pairing, pred, gold) or _is_idle_repeat(pairing, pred, gold)
 
 
 def _is_idle_repeat(pairing: Pairing, pred: int, gold: int) -> bool:
@@ -300,6 +321,15 @@ def _is_idle_repeat(pairing: Pairing, pred: int, gold: int) -> bool:
     return any(
         numbers[other] == numbers[pred] and not pairing.differing(other, image, strict=True)
         for other, image in pairing.pairs()
+    )
+
+
+def _is_contrary(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether one of two calls says true where the other says false."""
+    pred_args, gold_args = pairing.arguments(pred, gold)
+    return any(
+        type(gold_arg[2]) is bool and name in pred_args and pred_args[name][2] is (not gold_arg[2])
+        for name, gold_arg in gold_args.items()
     )
 
 
@@ -379,7 +409,7 @@ class _CommonGround:
         if pred_tool == gold_tool and _is_idle_repeat(pairing, pred, gold):
             return -1.0
         if pred_tool == gold_tool:
-            return SAME_TOOL + self.shared(pred, gold) + role
+            return SAME_TOOL + self.shared(pred, gold) + role - CONTRARY * _is_contrary(pairing, pred, gold)
         evidence = self.evidence.get((pred, gold), 0.0) + role
         if not evidence or pred_tool.name == gold_tool.name:
             return EVIDENCE * evidence

@@ -164,7 +164,11 @@ class Wording:
     def _extra_call(self, draft: Draft) -> tuple[str, str]:
         position, names = _call(draft.pred), self.names
         call_text = _format_call(names.pred, position, names.ours(position), names.our_number)
-        return f"{call_text} is not in gold", ""
+        twin = names.gold_twin(position)
+        if twin is None:
+            return f"{call_text} is not in gold", ""
+        partner = names.our_number(names.to_pred[twin])
+        return f"{call_text} is extra: gold's call {twin + 1} is the same, but is compared with {partner}", ""
 
     def _repeated_call(self, draft: Draft) -> str:
         twin, paired = draft.data
@@ -412,6 +416,16 @@ class Wording:
         gold_after = f"after {self.names.theirs(gold_value.call)}" if type(gold_value) is Ref else "first"
         return f"{names[0]} comes {after}, expected {gold_after}"
 
+    def _swapped_tools(self, draft: Draft) -> str:
+        places = _pred_places(draft)
+        calls = format_list(self.names.ours(place.call) for place in places)
+        return f"{calls} have {'each other' if len(places) == 2 else 'one another'}'s tools"
+
+    def _reordered_tools(self, draft: Draft) -> str:
+        calls = format_list(self.names.ours(place.call) for place in _pred_places(draft))
+        golds = sorted(_call(gold) for _, gold in draft.places)
+        return f"{calls} are in the wrong order, expected {self.chain(golds)}"
+
     def _swapped_results(self, draft: Draft) -> str:
         calls = sorted(draft.data, key=self.names.to_pred.__getitem__)
         where = format_list(self.names.ours(call) for call in {p.call: None for p in _pred_places(draft)})
@@ -445,7 +459,8 @@ class Wording:
         "missing argument": _missing_argument, "extra argument": _extra_argument,
         "renamed": _renamed, "renamed and wrong": _renamed, "value": _value,
         "missing field": _value, "extra field": _value,
-        "steps": _steps, "results swapped": _swapped_results, "values swapped": _swapped_values,
+        "steps": _steps, "tools swapped": _swapped_tools, "tools in another order": _reordered_tools,
+        "results swapped": _swapped_results, "values swapped": _swapped_values,
     }  # fmt: skip
     """The sentence of each edit by its name; with the part of it that may stand without the rest, if any."""
 
