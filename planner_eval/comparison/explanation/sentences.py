@@ -538,6 +538,7 @@ def argument_path_name(name: str, path: Path) -> str:
 def _windows(first: str, second: str, offset: int) -> tuple[str, str]:
     """What stands in two texts around their first difference."""
     start, end = max(0, offset - _CONTEXT_BEFORE), offset + _CONTEXT_AFTER
+    start = max(start, first.find(" ", start, offset) + 1)  # where a word begins, if one does
     return _window(first, start, end), _window(second, start, end)
 
 
