@@ -198,7 +198,7 @@ def name_wording(edit: Edit | Draft) -> str | None:
     ['more words', None, None]
     """
     texts = edit.pred_value, edit.gold_value
-    if not any(map(is_prose, texts)) or {*map(type, texts)} != {str}:
+    if type(texts[0]) is not str or type(texts[1]) is not str or not any(map(is_prose, texts)):
         return None
     if all(map(is_prose, texts)) and likeness(*texts) < MIN_LIKENESS:
         return "free text"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from math import isclose, prod
 from typing import Any
 
@@ -292,6 +293,11 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
     """
     if type(pred_value) is not str or type(gold_value) is not str:
         return _name_percent_difference(pred_value, gold_value)
+    return _name_text_difference(pred_value, gold_value)
+
+
+@lru_cache(maxsize=1024)
+def _name_text_difference(pred_value: str, gold_value: str) -> str | None:
     for name, normalise in _WRITINGS.items():
         if normalise(pred_value) == normalise(gold_value) != "":
             return name

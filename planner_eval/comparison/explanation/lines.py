@@ -257,8 +257,12 @@ def _name_form(diff: Diff, edit: Edit) -> str | None:
 
 def name_light_kinds(diff: Diff) -> list[str]:
     """In what plans differ that differ in form, type or wording alone; empty where they differ in more."""
-    kinds = {_name_light_kind(diff, edit) for edit in diff.roots}
-    return [] if None in kinds else sorted(filter(None, kinds))
+    kinds = set[str]()
+    for edit in diff.roots:
+        if (kind := _name_light_kind(diff, edit)) is None:
+            return []
+        kinds.add(kind)
+    return sorted(kinds)
 
 
 def _name_light_kind(diff: Diff, edit: Edit) -> str | None:

@@ -239,12 +239,13 @@ def _same_way_key(roots: Roots, edit: Edit) -> Hashable:
 def _same_argument_key(roots: Roots, edit: Edit) -> Hashable:
     """The tool and the argument that is missing, or has other words than gold's, call by call."""
     name = argument_name(edit.gold)
-    if not _is_whole_argument(edit) or links_of(name, edit.gold_value):
+    if edit.code not in ("argument.missing", "argument.value") or not _is_whole_argument(edit):
+        return None
+    if links_of(name, edit.gold_value):
         return None
     is_worded = kind_name(edit.pred_value) in ("text", "list") and not is_identifier(name, edit.pred_value)
-    if edit.code == "argument.missing" or (edit.code == "argument.value" and is_worded):
-        return edit.code, roots.call(edit).tool, name
-    return None
+    is_habit = edit.code == "argument.missing" or is_worded
+    return (edit.code, roots.call(edit).tool, name) if is_habit else None
 
 
 def _missing_argument_key(_: Roots, edit: Edit) -> Hashable:
@@ -374,7 +375,12 @@ def _propose_tool_runs(roots: Roots) -> Iterator[Proposal]:
 def _propose_other_call(roots: Roots) -> Iterator[Proposal]:
     """The one call that is missing, and the one made at its place, of a tool that gold never calls."""
     diff, missing = roots.diff, roots.by_code("call.missing")
-    if diff.gold.edges or diff.pred.edges or [e.code for e in diff.roots].count("call.missing") != 1:
+    if (
+        len(missing) != 1
+        or diff.gold.edges
+        or diff.pred.edges
+        or [e.code for e in diff.roots].count("call.missing") != 1
+    ):
         return
     lookups = find_lookups(diff.edits, diff.pred, diff.gold)
     extra, gold_tools = roots.by_code("call.extra"), {call.tool for call in diff.gold.calls}
