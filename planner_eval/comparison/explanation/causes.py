@@ -25,6 +25,7 @@ from planner_eval.comparison.explanation.edits import (
     Draft,
     Edit,
     Place,
+    ValueData,
     find_form_difference,
     name_type_difference,
     name_writing_difference,
@@ -46,7 +47,7 @@ def order_by_cause(
     partner = {gold_call: pred_call for pred_call, gold_call in pairs}
     ranks, weights = _Ranks(pred, gold, partner), _Weights(edits, pred, gold, partner)
     edits = sorted(edits, key=lambda edit: (weights.of(edit), ranks.of(edit)))
-    cause = _find_causes(edits)
+    cause = _find_causes(edits, pred)
     children: dict[int | None, list[int]] = {}
     for position, parent in enumerate(cause):
         children.setdefault(parent, []).append(position)
@@ -65,10 +66,10 @@ def order_by_cause(
     )
 
 
-_DONE, _WORDED, _BESIDE, _FORM, _NAME, _LOOKUP = range(6)
-"""Weights, the heaviest first: what gold's calls lack or have wrong, and what an agent does that gold never
-does; empties and other words; what is done beside them; the same written otherwise, values before names; what
-an agent looks up."""
+_DONE, _LIGHT, _BESIDE, _WORDED, _AGAIN, _FORM, _NAME, _LOOKUP = range(8)
+"""Weights, the heaviest first: what gold's calls lack or have wrong, and what an agent does when it has done
+all that gold does; prose, and arguments that may be left out; what is given besides; empties and other words;
+what an agent tries or does again; the same written otherwise, values before names; what it looks up."""
 
 MIN_WORDS = 4
 """A text of so many words is prose, which two people word differently."""
@@ -90,11 +91,14 @@ class _Weights:
         self.pred, self.gold, self.paired = pred, gold, partner.values()
         self.lookups = find_lookups(edits, pred, gold)
         self.is_all_called = all(edit.code != "call.missing" for edit in edits)
+        self.flows = bool(pred.edges or gold.edges)
 
     @cached_property
     def needed(self) -> set[int]:
         """The calls whose results calls with a partner, or the answer, need."""
-        paired = [*self.paired] or [*range(len(self.pred.calls))]  # of another plan all that it does counts
+        paired = [*self.paired]
+        if not paired and not is_conversation(self.pred):  # of another plan all that it does counts
+            paired = [*range(len(self.pred.calls))]
         needs = producers(self.pred)
         in_answer = (call for _, value in self.pred.answer or () for call in producers_of(value))
         return reach([*paired, *(need for call in in_answer for need in needs[call])], needs.__getitem__)
@@ -121,12 +125,11 @@ class _Weights:
             return result in self.numbers[0] - self.numbers[1]
         return self.results[0][edit.pred.call] == result
 
-    def is_new_deed(self, position: int | None) -> bool:
-        """Whether an agent that does all that gold does calls a tool that acts and that gold never calls."""
-        call = self.pred.calls[position or 0]
-        if not self.is_all_called or call.turn is None or is_lookup(call):
-            return False
-        return all(call.tool != gold_call.tool for gold_call in self.gold.calls)
+    def is_deed(self, edit: Draft) -> bool:
+        """Whether what does all that gold does acts once more: no try, and nothing made again."""
+        call = self.pred.calls[(edit.pred and edit.pred.call) or 0]
+        acts = not is_lookup(call) and call.name not in _MOVES
+        return edit.name == "extra call" and self.is_all_called and not self.flows and acts
 
     def of(self, edit: Draft) -> int:
         """The weight of an edit."""
@@ -134,26 +137,36 @@ class _Weights:
         if edit.pred is not None and edit.gold is None and edit.pred.argument is None:
             if edit.pred.call in self.lookups:
                 return _LOOKUP
-            heavy = edit.pred.call in self.needed or self.is_new_deed(edit.pred.call)
-            return _DONE if heavy else _BESIDE
+            acts = self.is_deed(edit)
+            if edit.pred.call in self.needed or (acts and is_conversation(self.pred)):
+                return _DONE
+            return _LIGHT if acts else _BESIDE if self.flows else _AGAIN
+        if kind == "argument.extra" and (pred_value in EMPTY_VALUES or pred_value is False):
+            return _FORM
         if kind in _WEIGHTS:
             return _WEIGHTS[kind]
         if self.comes_to_the_same(edit):
             return _FORM
         form: str | None = None
-        is_light = is_amount(edit) or (kind == "argument.missing" and gold_value in EMPTY_VALUES)
+        is_light = isinstance(edit.data, ValueData) and edit.data.optional
+        is_worded = is_amount(edit) or (kind == "argument.missing" and gold_value in EMPTY_VALUES)
         if kind == "argument.type":
             form = name_type_difference(pred_value, gold_value)
         elif kind == "argument.renamed":
             form = find_form_difference(edit)
         elif kind == "argument.value" and type(pred_value) is str and type(gold_value) is str:
             form = name_writing_difference(pred_value, gold_value)
-            texts = pred_value, gold_value
-            is_light = all(is_prose(text) or text[:1] + text[-1:] == "<>" for text in texts) or (
-                _TIME.fullmatch(gold_value) is not None and _TOLD_TIME.search(pred_value) is not None
+            is_light |= is_prose(pred_value) and is_prose(gold_value)
+            is_worded = (
+                all(text[:1] + text[-1:] == "<>" for text in (pred_value, gold_value))
+                or name_wording(edit) is not None
+                or (_TIME.fullmatch(gold_value) is not None and _TOLD_TIME.search(pred_value) is not None)
             )
-        return _FORM if form else _WORDED if is_light else _DONE
+        return _FORM if form else _WORDED if is_worded else _LIGHT if is_light else _DONE
 
+
+_MOVES = frozenset({"cd"})
+"""Tools that only say where the next calls act."""
 
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _TIME = re.compile(r"[\d\sT.]*+[:/-][\d\sT.:/-]*+")
@@ -172,14 +185,38 @@ def is_amount(edit: Edit | Draft) -> bool:
 
 def is_prose(value: Value) -> bool:
     """Whether a value is a text of several words, which two people word differently."""
-    return type(value) is str and len(_LETTERS.findall(value)) >= MIN_WORDS
+    return type(value) is str and len([*filter(_LETTERS.search, value.split())]) >= MIN_WORDS
 
 
-def is_reworded(edit: Edit | Draft) -> bool:
-    """Whether two texts are prose that has little in common."""
+def name_wording(edit: Edit | Draft) -> str | None:
+    """How two texts differ of which one is prose, worded otherwise: with little in common, or by words more.
+
+    >>> [
+    ...     name_wording(Edit("argument.value", "", pred_value=text, gold_value="a trip to Rome"))
+    ...     for text in ("I want a trip to Rome.", "not a trip to Rome", "a trip to Oslo")
+    ... ]
+    ['more words', None, None]
+    """
     texts = edit.pred_value, edit.gold_value
-    return all(map(is_prose, texts)) and likeness(*texts) < MIN_LIKENESS
+    if type(texts[0]) is not str or type(texts[1]) is not str or not any(map(is_prose, texts)):
+        return None
+    if all(map(is_prose, texts)) and likeness(*texts) < MIN_LIKENESS:
+        return "free text"
+    pred_words, gold_words = ({*_ANY_WORD.findall(text.casefold())} for text in texts)
+    less, more = sorted((pred_words, gold_words), key=len)
+    surplus = more - less
+    if not set[str]() < less < more or _CODE.search("".join(texts)):
+        return None
+    if not surplus.isdisjoint(_NEGATIONS) or not all(map(str.isalpha, surplus)):
+        return None
+    return "more words" if less == gold_words else "fewer words"
 
+
+_ANY_WORD = re.compile(r"\w+")
+_CODE = re.compile(r"[(){}\[\]=_/\\|&+*^#@$%]")
+"""Signs of texts that are no words but code, units or addresses."""
+
+_NEGATIONS = frozenset({"cannot", "except", "no", "non", "none", "not", "never", "without"})
 
 LOOKUP_VERBS = frozenset({
     "browse", "calc", "calculate", "cat", "check", "compute", "count", "describe", "display", "du", "fetch",
@@ -327,7 +364,7 @@ def find_positions_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list
     return [slots[call] for call in range(len(gold.calls))]
 
 
-def _find_causes(edits: list[Draft]) -> list[int | None]:
+def _find_causes(edits: list[Draft], pred: Plan) -> list[int | None]:
     """For each edit, in that order, the edit that it follows from."""
     missing = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code == "call.missing"}
     extra = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _EXTRA_CALL_CODES}
@@ -349,6 +386,8 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
                 cause = _find_producer_edit(edit.gold_value, edit.gold, renamed)
         if cause is None and edit.gold and edit.code in UNSHARED_ARGUMENT_CODES:
             cause = renamed.get(edit.gold.call)
+        if cause is None and edit.code == "argument.value":
+            cause = _find_maker_edit(edit, edits, pred)
         if cause is None and edit.code in REPEATABLE_CODES:
             cause = first.setdefault(change_key(edit), position)
         causes.append(None if cause == position else cause)
@@ -392,6 +431,32 @@ def _find_producer_edit(value: Value, location: Place | None, edits: dict[int | 
     """The edit about a call that a value at a place refers to."""
     own_call = location.call if location is not None else None
     return next((edits[call] for call in producers_of(value) if call in edits and call != own_call), None)
+
+
+def _find_maker_edit(edit: Draft, edits: list[Draft], pred: Plan) -> int | None:
+    """The edit of a call before, of gold no such, that makes what a wrong id names: a booking, a ticket."""
+    location, value = edit.pred, edit.pred_value
+    if location is None or location.call is None or type(value) is not str or " " in value:
+        return None
+    thing = _ID_NAME.fullmatch(location.argument or "")
+    if thing is None:
+        return None
+    name = thing[1].lower()
+    makers: list[tuple[int, int]] = [
+        (other.pred.call, index)
+        for index, other in enumerate(edits)
+        if other.code in ("call.extra", "call.replaced")
+        and other.pred is not None
+        and other.pred.call is not None
+        and other.pred.call < location.call
+        and not is_lookup(pred.calls[other.pred.call])
+        and name in pred.calls[other.pred.call].name.lower()
+    ]
+    return max(makers)[1] if makers else None
+
+
+_ID_NAME = re.compile(r"(.{3,}?)_?(?:id|ID|Id)")
+"""How an argument is called that says which thing is meant, and the thing."""
 
 
 def change_key(edit: Edit | Draft) -> Hashable:

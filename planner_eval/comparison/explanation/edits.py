@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from math import isclose, prod
 from typing import Any
 
@@ -266,7 +267,7 @@ def name_type_difference(pred_value: Value, gold_value: Value) -> str | None:
     kinds = kind_name(pred_value), kind_name(gold_value)
     if (
         None in kinds
-        or "object" in kinds
+        or ("object" in kinds and (pred_value, gold_value) not in (("{}", {}), ({}, "{}")))
         or kinds[0] == kinds[1]
         or _untyped_value(pred_value) != _untyped_value(gold_value)
     ):
@@ -292,12 +293,14 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
     """
     if type(pred_value) is not str or type(gold_value) is not str:
         return _name_percent_difference(pred_value, gold_value)
-    if pred_value.casefold() == gold_value.casefold():
-        return "letter case"
-    if "".join(pred_value.split()) == "".join(gold_value.split()):
-        return "spacing"
-    if _strip_brackets(pred_value) == _strip_brackets(gold_value) != "":
-        return "brackets or quotes"
+    return _name_text_difference(pred_value, gold_value)
+
+
+@lru_cache(maxsize=1024)
+def _name_text_difference(pred_value: str, gold_value: str) -> str | None:
+    for name, normalise in _WRITINGS.items():
+        if normalise(pred_value) == normalise(gold_value) != "":
+            return name
     if not any(map(str.isdecimal, pred_value)) or not any(map(str.isdecimal, gold_value)):
         return None
     from planner_eval.comparison.policy.dates import add_year
@@ -314,6 +317,8 @@ def _name_date_difference(pred_text: str, gold_text: str) -> str | None:
     """How two texts differ that mean one day or time; None for others."""
     from planner_eval.comparison.policy.dates import moment, normalise_date, possible_dates
 
+    if pred_text[-1:] + gold_text[-1:] not in ("ZZ", "zz"):  # a time zone in one of them alone
+        pred_text, gold_text = (text.removesuffix("Z") for text in (pred_text, gold_text))
     pred_moment, gold_moment = moment(pred_text), moment(gold_text)
     if pred_moment is not None and pred_moment == gold_moment:
         day, _ = pred_moment
@@ -341,6 +346,18 @@ def _strip_brackets(text: str) -> str:
     return text
 
 
+_PLURAL = re.compile(r"(?<=[a-z]{2})s(?![a-z])")
+
+_WRITINGS: dict[str, Callable[[str], str]] = {
+    "letter case": str.casefold,
+    "spacing": lambda text: "".join(text.split()),
+    "end mark": lambda text: text.casefold().rstrip(" .!?"),
+    "brackets or quotes": _strip_brackets,
+    "plural": lambda text: _PLURAL.sub("", text.casefold()),
+}
+"""How texts may differ that say the same in other signs, and what each leaves of a text that they share."""
+
+
 def _name_percent_difference(pred_value: Value, gold_value: Value) -> str | None:
     """What a rate is written as that is a hundred times the other; None for other values."""
     if type(pred_value) not in (int, float) or type(gold_value) not in (int, float):
@@ -364,10 +381,9 @@ def _untyped_value(value: Any) -> Any:
         return prod(map(float, text.split("*")))
     except ValueError:
         pass
-    if isinstance(value, str) and _ITEM_SEPARATOR.search(text):
-        return [
-            _untyped_value(item) for item in _ITEM_SEPARATOR.split(text.removeprefix("[").removesuffix("]"))
-        ]
+    if isinstance(value, str) and (text[:1] + text[-1:] == "[]" or _ITEM_SEPARATOR.search(text)):
+        items = _ITEM_SEPARATOR.split(text.removeprefix("[").removesuffix("]"))
+        return _untyped_value([item.strip("'\"") for item in items])
     return text
 
 

@@ -53,7 +53,7 @@ def explain_matching(
         primitive = PrimitiveEdits(pairing, accepted, ordered=matching.policy.order != "free")
         edits = [edit for edit in primitive if edit.code != "call.missing" or edit.gold not in waived]
         edits = merge_edits(edits, names)
-        wording.objects = primitive.objects
+        wording.objects, wording.failed = primitive.objects, matching.failed
     edits += [
         Draft("misplaced call", "order.broken", Place(call), Place(image), data=(other, after))
         for call, image, other, after in matching.misplaced

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.causes import change_key, is_amount, is_reworded
+from planner_eval.comparison.explanation.causes import change_key, is_amount, name_wording
 from planner_eval.comparison.explanation.edits import (
     EMPTY_VALUES,
     Edit,
@@ -16,7 +15,13 @@ from planner_eval.comparison.explanation.edits import (
     name_type_difference,
     name_writing_difference,
 )
-from planner_eval.comparison.explanation.merged_lines import Bundle, bundle_edits, call_key
+from planner_eval.comparison.explanation.merged_lines import (
+    MIN_EXTRA_ARGUMENTS,
+    OTHER_CALL,
+    Bundle,
+    bundle_edits,
+    call_key,
+)
 from planner_eval.comparison.explanation.names import (
     CallNames,
     calls_numbers,
@@ -30,9 +35,6 @@ from planner_eval.plan.model import Ref
 
 if TYPE_CHECKING:
     from planner_eval.comparison.diff import Diff
-
-MIN_EXTRA_ARGUMENTS = 3
-"""So many arguments too much are one habit, whatever they are."""
 
 
 class EditLine(NamedTuple):
@@ -112,10 +114,8 @@ def _make_line(
     if len(edits) < len(group):
         message += _format_in_passing(diff, [diff.edits[index] for index in group if index in in_passing])
     if len(edits) == 1:
-        if first.code == "argument.value":
-            writing = _name_form(diff, first)
-            writing = "free text" if writing is None and is_reworded(first) else writing
-            message += f"; {_WRITINGS[writing]}" if writing else ""
+        if first.code == "argument.value" and (writing := _name_form(diff, first) or name_wording(first)):
+            message += f"; {_WRITINGS[writing][0]}"
         name = key if isinstance(key, str) and key in _FORM_HABITS else first.code
         return EditLine(name, tuple(group), "", 1, message, depth)
     name = key if isinstance(key, str) else first.code
@@ -134,7 +134,7 @@ def _make_line(
         where += f": {format_names(map(repr, names))}"
     elif len(paths) > 1 and not isinstance(key, Bundle):
         where += f": {format_names(paths)}"
-    return EditLine(name, tuple(group), where, len(edits), message, depth)
+    return EditLine(name, tuple(group), where, 1 if name == OTHER_CALL else len(edits), message, depth)
 
 
 def _find_following_amounts(edits: Sequence[Edit], keys: Mapping[int, Hashable]) -> dict[int, int]:
@@ -219,12 +219,9 @@ def _find_habit_keys(diff: Diff) -> dict[int, Hashable]:
             keys[index] = repeats[key]
     keys |= bundles
     extra = [i for i in keys if diff.edits[i].code == "argument.extra" and diff.edits[i].cause is None]
+    extra = [i for i in extra if keys[i] != "empty argument" and not isinstance(keys[i], Bundle)]
     if len(extra) >= MIN_EXTRA_ARGUMENTS:
-        lumped = (i for i in extra if keys[i] != "empty argument" and not isinstance(keys[i], Bundle))
-        places = {i: diff.edits[i].pred or Place() for i in lumped}
-        times = Counter(place.call for place in places.values())
-        for index, place in places.items():
-            keys[index] = "argument.extra" if times[place.call] == 1 else ("argument.extra", place.call)
+        keys |= dict.fromkeys(extra, "argument.extra")
     return keys
 
 
@@ -258,6 +255,27 @@ def _name_form(diff: Diff, edit: Edit) -> str | None:
     return "factor 100" if form and type(edit.gold_value) is not str and is_computed(call) else form
 
 
+def name_light_kinds(diff: Diff) -> list[str]:
+    """In what plans differ that differ in form, type or wording alone; empty where they differ in more."""
+    kinds = set[str]()
+    for edit in diff.roots:
+        if (kind := _name_light_kind(diff, edit)) is None:
+            return []
+        kinds.add(kind)
+    return sorted(kinds)
+
+
+def _name_light_kind(diff: Diff, edit: Edit) -> str | None:
+    """What an edit is about that leaves the meaning: ``form``, ``type`` or ``wording``; None of any other."""
+    is_empty = edit.code == "argument.extra" and edit.pred_value in EMPTY_VALUES
+    if edit.code in ("name.spelling", "argument.object") or is_empty or find_form_difference(edit):
+        return "form"
+    if edit.code not in ("argument.value", "argument.type"):
+        return None
+    writing = _name_form(diff, edit) or name_wording(edit) or ""
+    return _WRITINGS.get(writing, (None, "type" if writing else None))[1]
+
+
 def _producer_or_name_key(edit: Edit, pred: Place, gold: Place) -> Hashable:
     """What a wrong producer, or another name, has in common with others; None for what is neither."""
     code, pred_value, gold_value = edit.code, edit.pred_value, edit.gold_value
@@ -282,19 +300,24 @@ _HABIT_NAMES = {
 """Codes of edits that are one habit whatever they are about, and what it is called."""
 
 _WRITINGS = {
-    "letter case": "letter case differs",
-    "spacing": "only the blanks differ",
-    "brackets or quotes": "only brackets or quotes differ",
-    "free text": "both are free text",
-    "date format": "the date has another format",
-    "time format": "the time has another format",
-    "date without year": "the same day, without the year",
-    "date with year": "the same day, with a year",
-    "per cent for fraction": "a per cent for a fraction",
-    "fraction for per cent": "a fraction for a per cent",
-    "factor 100": "one is a hundred times the other",
+    "letter case": ("letter case differs", "form"),
+    "end mark": ("only letter case or the mark at the end differs", "form"),
+    "spacing": ("only the blanks differ", "form"),
+    "brackets or quotes": ("only brackets or quotes differ", "form"),
+    "date format": ("the date has another format", "form"),
+    "time format": ("the time has another format", "form"),
+    "date without year": ("the same day, without the year", "form"),
+    "date with year": ("the same day, with a year", "form"),
+    "plural": ("only singular and plural differ", "wording"),
+    "free text": ("both are free text", "wording"),
+    "more words": ("gold's words and more", "wording"),
+    "fewer words": ("a part of gold's words", "wording"),
+    "per cent for fraction": ("a per cent for a fraction", None),
+    "fraction for per cent": ("a fraction for a per cent", None),
+    "factor 100": ("one is a hundred times the other", None),
 }
-"""What is said of one value that differs from another in how it is written."""
+"""What is said of one value that differs from another in how it is written, and what of the whole difference:
+a per cent for a fraction is wrong where the tool asks for the one."""
 
 _FORM_HABITS = {
     "named.arguments": "arguments are named, expected by position",

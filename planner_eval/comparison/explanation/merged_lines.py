@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import find_lookups, is_conversation
-from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.explanation.edits import Edit, kind_name
 from planner_eval.comparison.explanation.names import (
     MAX_LISTED,
     CallNames,
@@ -31,9 +31,14 @@ from planner_eval.comparison.explanation.sentences import (
     argument_path_name,
     narrow_difference,
 )
-from planner_eval.comparison.matching.replaced import NearCall, find_nearest_call, is_distinctive
+from planner_eval.comparison.matching.pairing import MISSING
+from planner_eval.comparison.matching.replaced import (
+    NearCall,
+    find_nearest_call,
+    is_identifier,
+)
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
-from planner_eval.plan.model import Call, Plan
+from planner_eval.plan.model import Call, Path, Plan, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 if TYPE_CHECKING:
@@ -42,6 +47,14 @@ if TYPE_CHECKING:
 
 MIN_TRAILING_EXTRA, MIN_TRAILING_MISSING = 3, 4
 """So many calls at the end that gold has not, or that only gold has, are one sentence."""
+
+
+OTHER_CALL = "other call"
+"""What the line is called of a call that is made for another: one mistake, of two edits."""
+
+
+MIN_EXTRA_ARGUMENTS = 3
+"""So many arguments too much are one habit, whatever they are, and of one call one sentence."""
 
 
 class Bundle(NamedTuple):
@@ -114,18 +127,6 @@ class Roots(NamedTuple):
     def call(self, edit: Edit) -> Call:
         """The prediction's call of an edit that is about one."""
         return self.diff.pred.calls[(edit.pred and edit.pred.call) or 0]
-
-    def argument(self, edit: Edit) -> tuple[str, str]:
-        """The tool of the call of an edit, and gold's argument."""
-        return self.call(edit).tool, argument_name(edit.gold)
-
-    def argument_label(self, edit: Edit) -> str:
-        """The same in words."""
-        return f"{tool_label(self.call(edit))}: argument {argument_name(edit.gold)!r}"
-
-    def gold_values(self, edits: Iterable[Edit]) -> list[str]:
-        """The values of gold that edits are about, in words."""
-        return [value_name(edit.gold_value, self.names.their_number) for edit in edits]
 
 
 def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
@@ -235,25 +236,29 @@ def _same_way_key(roots: Roots, edit: Edit) -> Hashable:
     return edit.code, *argument, path[:-1], tuple(step for step in edit.pred.at if type(step) is str)
 
 
-def _same_value_key(roots: Roots, edit: Edit) -> Hashable:
-    """The tool and the argument that have a value, a distinctive one or a list, in place of others."""
-    value = edit.pred_value
-    if edit.code not in _VALUE_CODES or not _is_whole_argument(edit):
+def _same_argument_key(roots: Roots, edit: Edit) -> Hashable:
+    """The tool and the argument that is missing, or has other words than gold's, call by call."""
+    name = argument_name(edit.gold)
+    if edit.code not in ("argument.missing", "argument.value") or not _is_whole_argument(edit):
         return None
-    if not is_distinctive(value) and not (type(value) is list and len(value) > 1):
+    if links_of(name, edit.gold_value):
         return None
-    return edit.code, roots.argument(edit), value_key(value, OWN_POSITIONS)
+    is_worded = kind_name(edit.pred_value) in ("text", "list") and not is_identifier(name, edit.pred_value)
+    is_habit = edit.code == "argument.missing" or is_worded
+    return (edit.code, roots.call(edit).tool, name) if is_habit else None
 
 
-def _missing_argument_key(roots: Roots, edit: Edit) -> Hashable:
-    """The tool and the argument that is missing."""
+def _missing_argument_key(_: Roots, edit: Edit) -> Hashable:
+    """The call that lacks an argument."""
     whole = edit.code == "argument.missing" and _is_whole_argument(edit)
     is_link = whole and links_of(argument_name(edit.gold), edit.gold_value)
-    return roots.argument(edit) if whole and not is_link else None
+    return edit.pred and edit.pred.call if whole and not is_link else None
 
 
-def _has_several_gold_values(roots: Roots, group: IndexedEdits) -> bool:
-    return len({*roots.gold_values(edit for _, edit in group)}) > 1
+def _extra_argument_key(roots: Roots, edit: Edit) -> Hashable:
+    """The tool and the argument that it is given too much, in several calls."""
+    is_value = edit.code == "argument.extra" and not links_of(argument_name(edit.pred), edit.pred_value)
+    return (roots.call(edit).tool, argument_name(edit.pred)) if is_value else None
 
 
 GROUPS: tuple[
@@ -261,10 +266,13 @@ GROUPS: tuple[
 ] = (
     ("items", _same_way_key, None),
     ("item", _item_key, None),
-    ("same value", _same_value_key, _has_several_gold_values),
-    ("missing throughout", _missing_argument_key, _has_several_gold_values),
-    ("missing together",
-     lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
+    ("same argument", _same_argument_key, None),
+    ("extra throughout", _extra_argument_key,
+     lambda _, group: len({value_name(edit.pred_value) for _, edit in group}) > 1),
+    ("extra together",
+     lambda _, edit: edit.pred and edit.pred.call if edit.code == "argument.extra" else None,
+     lambda _, group: len(group) >= MIN_EXTRA_ARGUMENTS),
+    ("missing together", _missing_argument_key, None),
     ("other answer", lambda _, edit: True if edit.code.startswith("answer.") else None,
      lambda roots, group: bool(roots.diff.pred.answer and roots.diff.gold.answer)
      and {edit.code for _, edit in group} != {"answer.missing"}),
@@ -364,9 +372,32 @@ def _propose_tool_runs(roots: Roots) -> Iterator[Proposal]:
                 yield _propose("run", [calls[call] for call in run], run)
 
 
+def _propose_other_call(roots: Roots) -> Iterator[Proposal]:
+    """The one call that is missing, and the one made at its place, of a tool that gold never calls."""
+    diff, missing = roots.diff, roots.by_code("call.missing")
+    if (
+        len(missing) != 1
+        or diff.gold.edges
+        or diff.pred.edges
+        or [e.code for e in diff.roots].count("call.missing") != 1
+    ):
+        return
+    lookups = find_lookups(diff.edits, diff.pred, diff.gold)
+    extra, gold_tools = roots.by_code("call.extra"), {call.tool for call in diff.gold.calls}
+    for gold, lacking in missing.items():
+        made = [
+            pred
+            for pred in diff.alignment.extra
+            if pred not in lookups and all((p < pred) == (g < gold) for p, g in diff.alignment.pairs)
+        ]
+        root = extra.get(made[0]) if len(made) == 1 else None
+        if root and root[1].own is not None and roots.call(root[1]).tool not in gold_tools:
+            yield _propose("other call", (lacking, root))
+
+
 PROPOSERS: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
     _propose_lookups, _propose_groups, _propose_repeated_runs, _propose_tries,
-    _propose_ends, _propose_tool_runs,
+    _propose_ends, _propose_tool_runs, _propose_other_call,
 )  # fmt: skip
 """What may be one line; of those that save as much the first is taken."""
 
@@ -381,15 +412,33 @@ def _write_items(_: Roots, edits: list[Edit], data: None) -> str:
     return "; ".join(cut_list([edits[0].message, *(edit.own or edit.message for edit in edits[1:])]))
 
 
-def _write_same_value(roots: Roots, edits: list[Edit], data: None) -> str:
-    first, *_ = edits
-    value = value_name(first.pred_value, roots.names.our_number)
-    return f"{roots.argument_label(first)} is {value}, expected {format_list(roots.gold_values(edits))}"
+def _write_same_argument(roots: Roots, edits: list[Edit], data: None) -> str:
+    names, first, texts = roots.names, edits[0], []
+    for edit in edits:
+        pred = "missing" if edit.code == "argument.missing" else value_name(edit.pred_value, names.our_number)
+        texts.append((pred, value_name(edit.gold_value, names.their_number)))
+    if len({pred for pred, _ in texts}) == 1:
+        label = f"{tool_label(roots.call(first))}: argument {argument_name(first.gold)!r}"
+        return f"{label} is {texts[0][0]}, expected {format_list(dict.fromkeys(gold for _, gold in texts))}"
+    numbers = [names.our_number((edit.pred and edit.pred.call) or 0) for edit in edits]
+    others = zip(numbers[1:], texts[1:], strict=True)
+    clauses = [first.message, *(f"{number}: {pred}, expected {gold}" for number, (pred, gold) in others)]
+    return "; ".join(cut_list(clauses))
 
 
-def _write_missing_argument(roots: Roots, edits: list[Edit], data: None) -> str:
-    first, *_ = edits
-    return f"{roots.argument_label(first)} is missing, expected {format_list(roots.gold_values(edits))}"
+def _write_extra_argument(roots: Roots, edits: list[Edit], data: None) -> str:
+    values = dict.fromkeys(value_name(edit.pred_value, roots.names.our_number) for edit in edits)
+    end = edits[0].message.split(" is not in gold", 1)[1]
+    label = f"{tool_label(roots.call(edits[0]))}: argument {argument_name(edits[0].pred)!r}"
+    return f"{label} = {format_list(values)} is not in gold{end}"
+
+
+def _write_extra_arguments(roots: Roots, edits: list[Edit], data: None) -> str:
+    number = roots.names.our_number
+    texts = (f"{argument_name(edit.pred)!r} = {value_name(edit.pred_value, number)}" for edit in edits)
+    end = edits[0].message.split(" is not in gold", 1)[1]
+    call = roots.names.ours(edits[0].pred and edits[0].pred.call)
+    return f"{call}: {format_list(texts)} are not in gold{end}"
 
 
 def _write_repeated_run(_: Roots, edits: list[Edit], data: tuple[list[int], int]) -> str:
@@ -441,6 +490,12 @@ def _write_run(roots: Roots, edits: list[Edit], calls: list[int]) -> str:
     return f"gold's {tool} is missing{details}{ends.pop() if len(ends) == 1 else ''}"
 
 
+def _write_other_call(_: Roots, edits: list[Edit], data: None) -> str:
+    lacking, made = edits if edits[0].code == "call.missing" else edits[::-1]
+    call, note = made.message.split(" is not in gold", 1)
+    return f"{lacking.message}; {call} is made instead{note}"
+
+
 def _write_other_answer(roots: Roots, edits: list[Edit], data: None) -> str:
     """The values of either answer by their names."""
     pred_values, gold_values = (
@@ -462,18 +517,20 @@ def _plan_of(roots: Roots, *, is_pred: bool) -> tuple[Plan, Callable[[int], str]
 
 def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]) -> str:
     """What calls of one tool are given: ``, with room="attic" and "hall", each time with floor=1``."""
-    texts = [
-        {
-            name: value_name(value, number)
-            for name, value in plan.calls[call].arguments
-            if name != DEPENDENCY_ARGUMENT
-        }
+    values = [
+        {name: value for name, value in plan.calls[call].arguments if name != DEPENDENCY_ARGUMENT}
         for call in calls
     ]
-    shared = {
-        name: text for name, text in texts[0].items() if all(other.get(name) == text for other in texts)
-    }
-    own_texts = [{name: text for name, text in own.items() if name not in shared} for own in texts]
+    shared: dict[str, str] = {}
+    own_texts = [dict[str, str]() for _ in calls]
+    for name in dict.fromkeys(name for arguments in values for name in arguments):
+        column = [arguments.get(name, MISSING) for arguments in values]
+        path, texts = _narrow_values(column, number)
+        if {*texts} == {texts[0]} != {None} and not path:
+            shared[name] = str(texts[0])
+            continue
+        for own, text in zip(own_texts, texts, strict=True):
+            own |= {} if text is None else {argument_path_name(name, path): text}
     shared_text = ", ".join(f"{name}={text}" for name, text in shared.items())
     if len(calls) == 1:
         return f" with {shared_text}" if shared else ""
@@ -487,15 +544,25 @@ def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]
     return details + (f", each time with {shared_text}" if shared else "")
 
 
+def _narrow_values(values: list[Value], number: Callable[[int], str]) -> tuple[Path, list[str | None]]:
+    """Values of one argument in words, None where there is none; of long ones what differs from the first."""
+    texts = [None if value is MISSING else value_name(value, number) for value in values]
+    narrowed = [narrow_difference(values[0], value) for value in values if value != values[0]]
+    paths = {path for path, _, _ in narrowed}
+    if len(paths) != 1 or not any(text and text.endswith("…") for text in texts):
+        return (), texts
+    others = iter(narrowed)
+    parts = [narrowed[0][1] if value == values[0] else next(others)[2] for value in values]
+    return paths.pop(), [value_name(part, number) for part in parts]
+
+
 LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     # look-up calls change no state, and gold lists only calls that do
     "lookup": _write_lookups,
     # items of one list are wrong in one way
     "items": _write_items,
-    # one value in the place of several is one slip
-    "same value": _write_same_value,
-    # one argument that is never given is a habit
-    "missing throughout": _write_missing_argument,
+    # one argument that is written otherwise in several calls is a habit
+    "same argument": _write_same_argument,
     # an answer that names other values is another answer
     "other answer": _write_other_answer,
     # an answer that names nothing is left out once
@@ -504,6 +571,10 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     "repeated run": _write_repeated_run,
     # an item of which several fields are wrong is another item
     "item": _write_items,
+    # one argument that is given too much is a habit
+    "extra throughout": _write_extra_argument,
+    # arguments that one call is given too much are another form to fill in
+    "extra together": _write_extra_arguments,
     # arguments that one call leaves out are left out together
     "missing together": _write_items,
     # calls that differ little are tries of one
@@ -512,11 +583,14 @@ LINES: dict[str, Callable[[Roots, list[Edit], Any], str]] = {
     "end": _write_end,
     # calls of one tool in a row are one line
     "run": _write_run,
+    # what is made at the place of the one call that is missing is made for it
+    "other call": _write_other_call,
 }
 """Why a line may be told, and its sentence; of lines that tell as many edits the first is taken."""
 
 _LINE_NAMES = {
     "lookup": "lookup",
+    "other call": OTHER_CALL,
     "other answer": "other answer",
 }
 """What lines are called that have a name of their own; others go by the code of their first edit."""

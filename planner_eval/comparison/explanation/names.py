@@ -24,6 +24,9 @@ MAX_RUNS = 8
 MAX_VALUE_LENGTH = 80
 """The longest value that a sentence shows in full."""
 
+MAX_TEXT_LENGTH = 240
+"""The longest text that one shows in full beside a text that differs."""
+
 
 MAX_LISTED = 4
 """So many values, calls or names are told one by one."""
@@ -403,12 +406,15 @@ def output_name(reference: Ref | Unresolved, name: Callable[[int], str]) -> str:
     )
 
 
-def value_name(value: Value, number: Callable[[int], str] = _plain_call_number) -> str:
+def value_name(
+    value: Value, number: Callable[[int], str] = _plain_call_number, longest: int = MAX_VALUE_LENGTH
+) -> str:
     """A value on one line: JSON, references as ``‹call 3: id›``.
 
     Args:
         value: The value.
         number: The number of the call at a position.
+        longest: So many characters are shown.
 
     >>> value_name({"x": [Ref(2, ("id",)), True]})
     '{"x": [‹call 3: id›, true]}'
@@ -424,7 +430,7 @@ def value_name(value: Value, number: Callable[[int], str] = _plain_call_number) 
     def text(segments: tuple[Value, ...]) -> str:
         return "".join(map(str, map(plain, segments)))
 
-    return _unquote_references(one_line_json(fold(value, plain, text=text), MAX_VALUE_LENGTH))
+    return _unquote_references(one_line_json(fold(value, plain, text=text), longest))
 
 
 def links_of(argument: str, value: Value) -> list[Ref]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from planner_eval.base.text import format_count, one_line
 from planner_eval.comparison.explanation.edits import (
+    EMPTY_VALUES,
     Draft,
     Edit,
     Place,
@@ -16,16 +17,15 @@ from planner_eval.comparison.explanation.edits import (
     ValueDiff,
     kind_difference_code,
     kind_name,
-    name_type_difference,
 )
 from planner_eval.comparison.explanation.names import (
     MAX_LISTED,
+    MAX_TEXT_LENGTH,
     MAX_VALUE_LENGTH,
     CallNames,
     call_number,
     calls_numbers,
     compute_results,
-    failed_calls,
     find_common_result,
     find_formulas,
     format_list,
@@ -42,12 +42,12 @@ from planner_eval.comparison.explanation.names import (
 )
 from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
-from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 # ----------------------------------------------------------------------
 # Two differing values beside each other: both in full, or what stands around their first difference.
-_MAX_VISIBLE_OFFSET = MAX_VALUE_LENGTH - 20
+_MAX_VISIBLE_OFFSET = MAX_VALUE_LENGTH - 22
 """A difference that starts later in two texts of which one is cut is not to be seen."""
 
 _CONTEXT_BEFORE, _CONTEXT_AFTER = 24, 40
@@ -136,15 +136,30 @@ class Wording:
     objects: Collection[int] = ()
     """Calls of the prediction whose arguments all stand in one object."""
 
+    failed: Sequence[Call] = ()
+    """Calls of the prediction that failed and do not count."""
+
     # ------------------------------------------------------------ calls
     def _missing_call(self, draft: Draft) -> tuple[str, str]:
         position, names = _call(draft.gold), self.names
         call_text = _format_call(names.gold, position, names.theirs(position), names.their_number)
         repetition = f": gold repeats {names.their_number(draft.data)}" if draft.data is not None else ""
-        tool = tool_label(names.gold.calls[position])
-        failed = any(text.partition(" ×")[0] == tool for text in failed_calls(names.pred))
-        repetition += "; a call of this tool failed" if failed and names.pred.calls else ""
+        repetition += self.tries(names.gold.calls[position])
         return f"gold's {call_text} is missing{repetition}", repetition
+
+    def tries(self, gold_call: Call) -> str:
+        """How often a call of gold was tried that failed each time, and with what other values."""
+        tries = [call for call in self.failed if call.tool == gold_call.tool]
+        gold_arguments = dict(gold_call.arguments)
+        values: dict[str, dict[str, None]] = {}
+        for call in tries:
+            for name, value in call.arguments:
+                path, value, gold_value = narrow_difference(value, gold_arguments.get(name, MISSING))
+                if value != gold_value:
+                    values.setdefault(argument_path_name(name, path), {})[value_name(value)] = None
+        changes = ", ".join(f"{name}={format_list(texts)}" for name, texts in values.items())
+        times = f" ×{len(tries)}" if len(tries) > 1 else ""
+        return f"; tried{times} and failed{f', with {changes}' if changes else ''}" if tries else ""
 
     def _extra_call(self, draft: Draft) -> tuple[str, str]:
         position, names = _call(draft.pred), self.names
@@ -181,9 +196,7 @@ class Wording:
         path, value, other_value = narrow_difference(value, other_value)
         texts = self.pred(value), self.pred(other_value)
         if texts[0] == texts[1] and type(value) is str and type(other_value) is str:
-            start = max(0, _common_prefix_length(value, other_value) - _CONTEXT_BEFORE)
-            end = start + _CONTEXT_BEFORE + _CONTEXT_AFTER
-            texts = _window(value, start, end), _window(other_value, start, end)
+            texts = _windows(value, other_value, _common_prefix_length(value, other_value))
         return f"{argument_path_name(name, path)}={texts[0]} in place of {texts[1]}"
 
     def _spelling(self, draft: Draft) -> str:
@@ -323,31 +336,29 @@ class Wording:
         pred_text, gold_text = tell_apart(self.pred(pred_value), self.gold(gold_value))
         if self.diff.shuffled(pred_value, gold_value):
             return f"has its items in a different order: {pred_text}, expected {gold_text}"
-        if code == "argument.type" and name_type_difference(pred_value, gold_value):
+        if code == "argument.type":
             pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
-            return f"is the {pred_kind} {pred_text}, expected the {gold_kind} {gold_text}"
+            label = self.names.labelled(pred_value)
+            return f"is the {pred_kind} {pred_text}{label}, expected the {gold_kind} {gold_text}"
+        cut = "…" in (pred_text[-1:], gold_text[-1:])
         has_reference = any(isinstance(value, (Ref, Unresolved)) for value in (pred_value, gold_value))
-        if has_reference or not (pred_text.endswith("…") or gold_text.endswith("…")):
-            return f"is {pred_text}{self.names.labelled(pred_value)}, expected {gold_text}"
-        return self.narrow(pred_value, gold_value)
+        if cut and not has_reference and (text := self.narrow(pred_value, gold_value)):
+            return text
+        return f"is {pred_text}{self.names.labelled(pred_value)}, expected {gold_text}"
 
-    def narrow(self, pred_value: Value, gold_value: Value) -> str:
-        """What the prediction says and what gold says; of long values where they differ."""
+    def narrow(self, pred_value: Value, gold_value: Value) -> str | None:
+        """The same of long values where they differ; None where nothing but the whole says it."""
+        if isinstance(pred_value, list) and isinstance(gold_value, list):
+            return self.items(pred_value, gold_value)
+        if not isinstance(pred_value, (str, Template)) or not isinstance(gold_value, (str, Template)):
+            return None
         numbers = self.names.our_number, self.names.their_number
-        pred_text, gold_text = value_name(pred_value, numbers[0]), value_name(gold_value, numbers[1])
-        cut = pred_text.endswith("…") or gold_text.endswith("…")
-        text = None
-        if cut and isinstance(pred_value, list) and isinstance(gold_value, list):
-            text = self.items(pred_value, gold_value)
-        elif (
-            cut
-            and isinstance(pred_value, (str, Template))
-            and isinstance(gold_value, (str, Template))
-            and _common_prefix_length(pred_text, gold_text) >= _MAX_VISIBLE_OFFSET
-        ):
-            texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
-            text = _format_first_difference(*texts)
-        return text or "is {}, expected {}".format(*tell_apart(pred_text, gold_text))
+        texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
+        offset = _common_prefix_length(*texts)
+        if offset > _MAX_VISIBLE_OFFSET:
+            return "differs at character {:,}: {}, expected {}".format(offset + 1, *_windows(*texts, offset))
+        shown = (value_name(text, longest=MAX_TEXT_LENGTH) for text in texts)
+        return "is {}, expected {}".format(*tell_apart(*shown))
 
     def items(self, pred_items: list[Value], gold_items: list[Value]) -> str | None:
         """The items of two lists that only one of them has; the first that differ of those of one length."""
@@ -357,10 +368,10 @@ class Wording:
         surplus, lacking = self.find_unshared(pred_items, gold_items)
         if not surplus and not lacking:  # equal items, in another number or order
             return None
-        texts = [
-            f"[{pred}] {self.narrow(pred_items[pred], gold_items[gold])}"
-            for pred, gold in zip(surplus, lacking, strict=False)
-        ]
+        texts = []
+        for pred, gold in zip(surplus, lacking, strict=False):
+            path, *values = narrow_difference(pred_items[pred], gold_items[gold])
+            texts.append(f"{path_name((pred, *path))} {self.contrast('', *values)}")
         shared = len(texts)
         texts += [
             f"[{item}] is {self.pred(pred_items[item])}, which is not in gold" for item in surplus[shared:]
@@ -485,19 +496,25 @@ def _format_call(plan: Plan, position: int, name: str, number: Callable[[int], s
         (argument, value, links_of(argument, value)) for argument, value in plan.calls[position].arguments
     ]
     after = [number(ref.call) for _, _, links in arguments for ref in links]
-    texts = [f"{argument}={value_name(value, number)}" for argument, value, links in arguments if not links]
+    values = [(argument, value) for argument, value, links in arguments if not links]
+    telling = [pair for pair in values if pair[1] is not False and pair[1] not in EMPTY_VALUES]
+    if len(values) - len(telling) <= MAX_LISTED:
+        telling = values
+    texts = [f"{argument}={value_name(value, number)}" for argument, value in telling]
     message = f"{name} with {', '.join(texts)}" if texts else name
+    if telling is not values:
+        message += f" ({len(values) - len(telling)} more are empty or false)"
     return f"{message}, which uses the result of {' and '.join(after)}," if after else message
 
 
 def narrow_difference(first: Value, second: Value) -> tuple[Path, Value, Value]:
-    """Where two values differ if one of them is too long to be shown, and what stands there.
+    """Where two values differ, if at one place, and what stands there.
 
-    >>> narrow_difference([{"id": "x" * 80, "n": 5}], [{"id": "x" * 80, "n": 55}])
+    >>> narrow_difference([{"id": 1, "n": 5}], [{"id": 1, "n": 55}])
     ((0, 'n'), 5, 55)
     """
     path: Path = ()
-    while any(value_name(value)[-1:] == "…" for value in (first, second)):
+    while True:
         if type(first) is list and type(second) is list and len(first) == len(second):
             steps: list[Any] = [
                 n for n, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1]
@@ -518,25 +535,11 @@ def argument_path_name(name: str, path: Path) -> str:
     return f"{name}{'' if path_text[:1] in ('', '[') else '.'}{path_text}"
 
 
-def _format_first_difference(pred_text: str, gold_text: str) -> str | None:
-    """Two texts around their first difference; None for equal ones.
-
-    >>> _format_first_difference("a" * 99 + " Project C", "a" * 99 + " Project C.")
-    'ends …"Project C", expected …"Project C." (character 110)'
-    """
-    if pred_text == gold_text:
-        return None
-    offset = _common_prefix_length(pred_text, gold_text)
-    start = max(0, offset - _CONTEXT_BEFORE)
-    blank = pred_text.find(" ", start, offset)
-    start = blank + 1 if blank >= 0 else start
-    near_end = max(len(pred_text), len(gold_text)) <= offset + _CONTEXT_AFTER
-    pred_window, gold_window = (
-        _window(text, start, offset + _CONTEXT_AFTER) for text in (pred_text, gold_text)
-    )
-    if near_end:
-        return f"ends {pred_window}, expected {gold_window} (character {offset + 1:,})"
-    return f"differs at character {offset + 1:,}: {pred_window}, expected {gold_window}"
+def _windows(first: str, second: str, offset: int) -> tuple[str, str]:
+    """What stands in two texts around their first difference."""
+    start, end = max(0, offset - _CONTEXT_BEFORE), offset + _CONTEXT_AFTER
+    start = max(start, first.find(" ", start, offset) + 1)  # where a word begins, if one does
+    return _window(first, start, end), _window(second, start, end)
 
 
 def _window(text: str, start: int, end: int) -> str:

@@ -21,7 +21,7 @@ from planner_eval.comparison.matching.replaced import pair_lists_with_first_call
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.canonical import Key, Normaliser, NumberedPlan, compare_numbered
 from planner_eval.plan.isomorphism import Verdict
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Call, Plan
 
 # ----------------------------------------------------------------------
 # Equal calls of two plans: partners before anything is searched, and which where nothing tells them.
@@ -290,6 +290,7 @@ class Matching(NamedTuple):
         counted: As figures count them, see :mod:`planner_eval.comparison.counted`.
         by_name: What figures count, where partners are as they are told, see
             :mod:`planner_eval.comparison.explanation.partners`; None where both are one.
+        failed: The prediction's calls that failed, where these do not count.
     """
 
     pred: Plan
@@ -302,6 +303,7 @@ class Matching(NamedTuple):
     terms: Terms = NO_TERMS
     counted: bool = False
     by_name: Matching | None = None
+    failed: tuple[Call, ...] = ()
 
     @property
     def alike(self) -> bool:
@@ -353,11 +355,13 @@ def match(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms 
     pred, gold = pred.written, gold.written
     if policy is DEFAULT_POLICY and terms is NO_TERMS:
         return _match(pred, gold, None, None, policy=policy, terms=terms)
-    from planner_eval.comparison.matching.rules import Rules, drop_extra_calls, prepare
+    from planner_eval.comparison.matching.rules import Rules, drop_extra_calls, list_failed_calls, prepare
 
+    failed = list_failed_calls(pred, policy)
     pred, gold, terms = prepare(policy, pred, gold, terms)
     rules = Rules(policy, terms)
     matching = _match(pred, gold, rules.normalise, rules.matcher, policy=policy, terms=terms)
+    matching = matching._replace(failed=failed)
     if policy.extra == "count" or not matching.alignment.extra:
         return matching
     pred = drop_extra_calls(matching.numbered, [position for position, _ in matching.alignment.pairs], policy)

@@ -72,16 +72,6 @@ def find_misplaced(
     return tuple(sorted(misplaced_calls.values())), proved
 
 
-def find_other_order(pairs: Pairs, gold: Plan) -> list[Misplaced]:
-    """The fewest calls without which the others stand in gold's written order, be it asked for or not.
-
-    Args:
-        pairs: Partners (in pred, in gold).
-        gold: The gold plan.
-    """
-    return _find_out_of_order(sorted(pairs), [(position,) for position in range(len(gold.calls))])
-
-
 class _OrderSearch:
     """Looks for partners among equal calls with which all stand in the order that is asked for."""
 

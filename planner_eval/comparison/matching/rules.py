@@ -37,6 +37,7 @@ from planner_eval.plan.model import (
     is_dependent,
     map_leaves,
 )
+from planner_eval.reading.trace_times import is_failed
 
 # ----------------------------------------------------------------------
 # Whether two values agree under a rule, given which of their parts are alike: collections and tolerance.
@@ -324,6 +325,11 @@ def _call_user_function(
 # ----------------------------------------------------------------------
 # What a policy does to whole plans before they are compared: outputs, inlined calls, repeats, the answer.
 _ARGUMENT_KEYS = ("arguments", "parameters", "args")
+
+
+def list_failed_calls(pred: Plan, policy: Policy) -> tuple[Call, ...]:
+    """The calls that failed, where these do not count."""
+    return tuple(filter(is_failed, pred.calls)) if policy.failed == "free" else ()
 
 
 def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> tuple[Plan, Plan, Terms]:

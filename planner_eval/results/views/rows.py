@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from planner_eval.base.text import JsonObject, one_line, printable
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred, is_conversation, is_lookup
 from planner_eval.comparison.explanation.edits import Edit, Place
-from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
+from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines, name_light_kinds
 from planner_eval.comparison.explanation.names import (
     MAX_LISTED,
     MAX_VALUE_LENGTH,
@@ -25,7 +25,6 @@ from planner_eval.comparison.explanation.names import (
     format_list,
     round_number,
 )
-from planner_eval.comparison.matching.order import find_other_order
 from planner_eval.comparison.rows import Row, Spans, causes_head, structure_lines
 from planner_eval.comparison.turns import TurnComparison, first_wrong_text, late_text, turns_text
 from planner_eval.plan.model import Plan
@@ -178,13 +177,16 @@ def diff_text(
         where = ", ".join(_locations(diff.edits[line.edits[0]], spans)) if places else ""
         text = _line_text(line) + (f" [{where}]" if where else "")
         lines.append(printable(text).replace("\n", "\\n"))
+    end = len(lines)
     left = len(diff.edits) - sum(len(line.edits) for line in selected_lines)
     if left:
         lines.append(f"  +{left:,} more (--all)")
     if diff.pred.calls and (failed := failed_calls(diff.pred)):
         lines.append(f"  failed, which does not count: {printable(', '.join(failed))}")
-    if order := _order_note(diff, MIN_ORDERED_CALLS - (turns is not None)):
-        lines.append(f"  {printable(order)}")
+    if order := _order_note(diff, talks=turns is not None):
+        later = (n for n, line in enumerate(selected_lines[1:], 1) if line.depth == 0)
+        rest = len(selected_lines) - next(later, len(selected_lines)) if turns is not None else 0
+        lines.insert(end - rest, f"  {printable(order)}")
     compared = printable(structure_lines(diff, whole=structure, named=named))
     return "\n".join([*lines, *filter(None, (compared, by_turn, late))])
 
@@ -194,23 +196,28 @@ def _line_text(line: EditLine) -> str:
     return f"  {'  ' * line.depth}{'↳ ' * (line.depth > 0)}{line.head}: {line.said}"
 
 
-def _order_note(diff: Diff, least: int) -> str:
+def _order_note(diff: Diff, *, talks: bool) -> str:
     """Which calls that act come in another order than gold's, where nothing but the order tells so.
 
-    It does not count; of plans that differ people want to know it all the same, where there are so many.
+    It does not count; of plans that differ people want to know it all the same, where there are so many. In a
+    conversation it may be what the effect hangs on.
     """
     matching = diff.matching
     if diff.same or diff.pred.edges or diff.gold.edges or (matching and matching.misplaced):
         return ""
     pairs = [pair for pair in diff.alignment.pairs if not is_lookup(diff.gold.calls[pair[1]])]
-    if len(pairs) < least or len({diff.gold.calls[gold].tool for _, gold in pairs}) < len(pairs):
+    distinct = len({diff.gold.calls[gold].tool for _, gold in pairs}) == len(pairs)
+    if len(pairs) < MIN_ORDERED_CALLS - talks or not distinct:
         return ""
     names = CallNames.of(diff.pred, diff.gold, diff.alignment.pairs)
+    by_gold = sorted(pairs, key=lambda pair: pair[1])
     texts = [
-        f"{names.ours(call.pred)} comes {'before' if call.after else 'after'} {names.theirs(call.other)}"
-        for call in find_other_order(pairs, diff.gold)
+        f"{names.ours(then)} comes before {names.ours(first)}"
+        for (first, _), (then, _) in pairwise(by_gold)
+        if then < first
     ]
-    return f"order, which does not count: {format_list(texts)}" if texts else ""
+    kind = "order, which does not count" + " but may decide" * talks
+    return f"{kind}: {format_list(texts)}" if texts else ""
 
 
 def _select_lines(lines: list[EditLine]) -> list[EditLine]:
@@ -258,7 +265,8 @@ def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula]) -> str
     result = None if _BROKEN_CODES.intersection(e.code for e in diff.edits) else find_common_result(formulas)
     if result is not None:
         return f"{text}, but both come to {round_number(result)}{bounded}"
-    text += _other_plan_note(diff)
+    kinds = name_light_kinds(diff)
+    text += f", in {format_list(kinds)} alone" if kinds else _other_plan_note(diff)
     first = _first_divergent_call(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")
