@@ -88,7 +88,7 @@ class _Weights:
     """
 
     def __init__(self, edits: list[Draft], pred: Plan, gold: Plan, partner: Mapping[int, int]) -> None:
-        self.pred, self.gold, self.paired = pred, gold, partner.values()
+        self.pred, self.gold, self.partner = pred, gold, partner
         self.lookups = find_lookups(edits, pred, gold)
         self.is_all_called = all(edit.code != "call.missing" for edit in edits)
         self.flows = bool(pred.edges or gold.edges)
@@ -96,7 +96,7 @@ class _Weights:
     @cached_property
     def needed(self) -> set[int]:
         """The calls whose results calls with a partner, or the answer, need."""
-        paired = [*self.paired]
+        paired = [*self.partner.values()]
         if not paired and not is_conversation(self.pred):  # of another plan all that it does counts
             paired = [*range(len(self.pred.calls))]
         needs = producers(self.pred)
@@ -114,6 +114,18 @@ class _Weights:
         values = [[v for call in plan.calls for _, v in call.arguments] for plan in (self.pred, self.gold)]
         return [{value for value in side if type(value) in (int, float)} for side in values]
 
+    @cached_property
+    def merged(self) -> dict[int, int]:
+        """Missing calls of gold, with the call that comes to the same from where gold takes a result."""
+        used = ((use.consumer, self.partner.get(use.producer)) for use in self.gold.edges)
+        return {
+            gold: call
+            for gold, call in used
+            if call is not None
+            and gold not in self.partner
+            and self.results[0][call] == self.results[1][gold] is not None
+        }
+
     def comes_to_the_same(self, edit: Draft) -> bool:
         """Whether an edit leaves what is computed: of a call, or of what a literal stands for."""
         if edit.name == "exchange" and edit.data:  # the two terms of a sum
@@ -122,8 +134,8 @@ class _Weights:
         if gold is None or (result := self.results[1][gold]) is None:
             return False
         if edit.pred is None or edit.pred.call is None:  # a number that only the prediction writes
-            return result in self.numbers[0] - self.numbers[1]
-        return self.results[0][edit.pred.call] == result
+            return gold in self.merged or result in self.numbers[0] - self.numbers[1]
+        return edit.pred.call in self.merged.values() or self.results[0][edit.pred.call] == result
 
     def is_deed(self, edit: Draft) -> bool:
         """Whether what does all that gold does acts once more: no try, and nothing made again."""
