@@ -203,14 +203,22 @@ def is_prose(value: Value) -> bool:
 def name_wording(edit: Edit | Draft) -> str | None:
     """How two texts differ of which one is prose, worded otherwise: with little in common, or by words more.
 
+    Gold's text may also break off within a word that the prediction's has whole; of two words that may be
+    another name.
+
     >>> [
     ...     name_wording(Edit("argument.value", "", pred_value=text, gold_value="a trip to Rome"))
-    ...     for text in ("I want a trip to Rome.", "not a trip to Rome", "a trip to Oslo")
+    ...     for text in ("I want a trip to Rome.", "not a trip to Rome", "a trip to Oslo", "a trip to Romeo")
     ... ]
-    ['more words', None, None]
+    ['more words', None, None, 'cut gold']
     """
     texts = edit.pred_value, edit.gold_value
-    if type(texts[0]) is not str or type(texts[1]) is not str or not any(map(is_prose, texts)):
+    if type(texts[0]) is not str or type(texts[1]) is not str:
+        return None
+    end = len(texts[1])
+    if texts[0].startswith(texts[1]) and texts[0][end - 1 : end + 1].isalpha() and texts[1].count(" ") > 1:
+        return "cut gold"
+    if not any(map(is_prose, texts)):
         return None
     if all(map(is_prose, texts)) and likeness(*texts) < MIN_LIKENESS:
         return "free text"
