@@ -66,9 +66,9 @@ def order_by_cause(
     )
 
 
-_DONE, _LIGHT, _BESIDE, _WORDED, _AGAIN, _FORM, _NAME, _LOOKUP = range(8)
+_DONE, _DEED, _LIGHT, _BESIDE, _WORDED, _AGAIN, _FORM, _NAME, _LOOKUP = range(9)
 """Weights, the heaviest first: what gold's calls lack or have wrong, and what an agent does when it has done
-all that gold does; prose, and arguments that may be left out; what is given besides; empties and other words;
+all that gold does; what any other plan does then; prose, and arguments that may be left out; what is given besides; empties and other words;
 what an agent tries or does again; the same written otherwise, values before names; what it looks up."""
 
 MIN_WORDS = 4
@@ -152,7 +152,7 @@ class _Weights:
             acts = self.is_deed(edit)
             if edit.pred.call in self.needed or (acts and is_conversation(self.pred)):
                 return _DONE
-            return _LIGHT if acts else _BESIDE if self.flows else _AGAIN
+            return _DEED if acts else _BESIDE if self.flows else _AGAIN
         if kind == "argument.extra" and (pred_value in EMPTY_VALUES or pred_value is False):
             return _FORM
         if kind in _WEIGHTS:
