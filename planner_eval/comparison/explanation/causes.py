@@ -68,8 +68,9 @@ def order_by_cause(
 
 _DONE, _DEED, _LIGHT, _BESIDE, _WORDED, _AGAIN, _FORM, _NAME, _LOOKUP = range(9)
 """Weights, the heaviest first: what gold's calls lack or have wrong, and what an agent does when it has done
-all that gold does; what any other plan does then; prose, and arguments that may be left out; what is given besides; empties and other words;
-what an agent tries or does again; the same written otherwise, values before names; what it looks up."""
+all that gold does; what any other plan does then; prose, and arguments that may be left out; what is given
+besides; empties and other words; what an agent tries or does again; the same written otherwise, values before
+names; what it looks up."""
 
 MIN_WORDS = 4
 """A text of so many words is prose, which two people word differently."""
