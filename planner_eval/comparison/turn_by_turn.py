@@ -85,7 +85,7 @@ def _find_late_calls(
         if own is not None and other is not None
     )
     right = sum(position not in touched for group in late.values() for position in group)
-    delayed = any(own is not None and other is not None and own > other for own, other in late)
+    delayed = any(own and other and own > other for own, other in late)
     return right, tuple(moved), delayed
 
 

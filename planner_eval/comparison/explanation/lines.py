@@ -313,12 +313,13 @@ _WRITINGS = {
     "more words": ("gold's words and more", "wording"),
     "cut gold": ("gold's text breaks off within a word", "wording"),
     "fewer words": ("a part of gold's words", "wording"),
+    "formula": ("only the signs of times and power differ", None),
     "per cent for fraction": ("a per cent for a fraction", None),
     "fraction for per cent": ("a fraction for a per cent", None),
     "factor 100": ("one is a hundred times the other", None),
 }
 """What is said of one value that differs from another in how it is written, and what of the whole difference:
-a per cent for a fraction is wrong where the tool asks for the one."""
+a per cent for a fraction is wrong where the tool asks for the one, and ^ is no power in every language."""
 
 _FORM_HABITS = {
     "named.arguments": "arguments are named, expected by position",

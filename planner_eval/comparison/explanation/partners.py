@@ -352,8 +352,8 @@ class _CommonGround:
             for pred, call in enumerate(pairing.pred.numbered.plan.calls)
             if is_lookup(call) and call.tool not in gold_tools and not pairing.pred.users[pred]
         }
-        least = 1 if is_conversation(pairing.pred.numbered.plan) else MIN_LOOKUPS
-        self.looks_often = len(self.lookups) >= least
+        plan = pairing.pred.numbered.plan
+        self.looks_often = len(self.lookups) >= MIN_LOOKUPS or is_conversation(plan)
 
     @cached_property
     def results(self) -> list[list[int | float | None]] | None:
