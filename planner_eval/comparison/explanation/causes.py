@@ -118,13 +118,13 @@ class _Weights:
     @cached_property
     def merged(self) -> dict[int, int]:
         """Missing calls of gold, with the call that comes to the same from where gold takes a result."""
-        used = ((use.consumer, self.partner.get(use.producer)) for use in self.gold.edges)
+        pred_results, gold_results = self.results
         return {
-            gold: call
-            for gold, call in used
-            if call is not None
-            and gold not in self.partner
-            and self.results[0][call] == self.results[1][gold] is not None
+            use.consumer: call
+            for use in self.gold.edges
+            if use.consumer not in self.partner
+            and (call := self.partner.get(use.producer)) is not None
+            and pred_results[call] == gold_results[use.consumer] is not None
         }
 
     def comes_to_the_same(self, edit: Draft) -> bool:

@@ -37,7 +37,7 @@ MAX_PLACES = 10_000
 
 MIN_LOOKUPS = 2
 """So many calls that only look things up stand for none that acts; of a conversation each, and one
-alone that shares not all with it."""
+alone that lacks an argument of it."""
 
 MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
@@ -418,9 +418,10 @@ class _CommonGround:
         related = is_related_name(pred_tool.name, gold_tool.name)
         is_own = pred_tool in pairing.gold.tools or gold_tool in pairing.pred.tools  # and first of all that
         same = not pairing.cost(pred, gold, strict=True) and bool(pairing.gold.arguments(gold))
-        looks_up = pred in self.lookups and not is_lookup(gold_call) and not related
-        if looks_up and (self.looks_often or not same):
-            return -1.0
+        if pred in self.lookups and not is_lookup(gold_call) and not related:
+            pred_args, gold_args = pairing.arguments(pred, gold)
+            if self.looks_often or not gold_args.keys() <= pred_args.keys():
+                return -1.0
         if not same and (self.is_try(pred) or (is_own and not self.shared(pred, gold, uses=False))):
             return -1.0
         return EVIDENCE * evidence
