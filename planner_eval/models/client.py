@@ -91,20 +91,18 @@ def retry_after(header: str | None) -> float | None:
     >>> retry_after("7"), retry_after("900"), retry_after("soon")
     (7.0, 60.0, None)
     """
-    try:
-        pause = float(header) if header else None
-    except ValueError:
-        pause = _seconds_until(str(header))
-    return min(pause, MAX_PAUSE) if pause is not None and pause >= 0 else None
-
-
-def _seconds_until(date: str) -> float | None:
     from email.utils import parsedate_to_datetime
 
-    try:
-        return parsedate_to_datetime(date).timestamp() - time.time()
-    except (ValueError, TypeError, OverflowError):
+    if not header:
         return None
+    try:
+        pause = float(header)
+    except ValueError:
+        try:
+            pause = parsedate_to_datetime(header).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return min(pause, MAX_PAUSE) if pause >= 0 else None
 
 
 # ----------------------------------------------------------------------

@@ -16,7 +16,7 @@ from planner_eval.catalogs.check import find_tool
 from planner_eval.curation.audit.grounding import CODES, is_identifier
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.curation.audit.words import words
-from planner_eval.plan.model import Call, Plan, Value, leaves
+from planner_eval.plan.model import Call, Plan, leaves
 from planner_eval.results.findings import CONFIDENCES, LEVELS, Confidence, Finding, GoldFinding, digests
 
 _SCHEMA_CODES = ("gold.missing_argument", "gold.unknown_argument", "gold.wrong_type", "gold.unknown_output")
@@ -171,7 +171,8 @@ def weigh_without_references(plan: Plan, finding: GoldFinding, catalog: Catalog 
     call = plan.calls[finding.call]
     values = [value for _, value in leaves(dict(call.arguments).get(finding.argument or ""))]
     for other in plan.calls[: finding.call]:
-        if values and all(value in _literals(other) for value in values):
+        literals = [value for _, argument in other.arguments for _, value in leaves(argument)]
+        if values and all(value in literals for value in values):
             break  # no later call has to return them
         same = (other.name, other.app) == (call.name, call.app)
         if not same and _may_return(other, finding.argument, catalog):
@@ -179,10 +180,6 @@ def weigh_without_references(plan: Plan, finding: GoldFinding, catalog: Catalog 
     if finding.code == "gold.ungrounded" and catalog is None and any(map(is_identifier, values)):
         return "medium" if sure == "high" else "low"
     return sure
-
-
-def _literals(call: Call) -> list[Value]:
-    return [value for _, argument in call.arguments for _, value in leaves(argument)]
 
 
 def _may_return(call: Call, argument: str | None, catalog: Catalog | None) -> bool:

@@ -15,7 +15,6 @@ from planner_eval.benchmarks.datasets.sources import Source
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.record_tools import RecordTools
 from planner_eval.comparison.gold_alternatives import describe_prose_gold, is_prose_gold, read_gold
-from planner_eval.comparison.policy.policy import Terms
 from planner_eval.curation.audit import audits, grounding, outcome, surplus
 from planner_eval.curation.audit.audits import (
     SET_AUDITS,
@@ -345,8 +344,10 @@ class GoldAudit:
         if hasattr(record.source, "category"):
             open_values = subject.open_values or OpenValues()
             record = record._replace(fields={**record.fields, **open_values._asdict()})
-        right = _read_accepted_plans(record, subject.plan)
-        if right is None:
+        try:
+            accepts_more = any(name in record.fields for name in GOLD_COMPANION_FIELDS)
+            right = read_gold(record, known=subject.plan).plans if accepts_more else ()
+        except (ParseError, InputError):  # so nobody can be outvoted
             self._unseen["votes"] += 1
             return subject
         return subject._replace(answers=answers, right=right)
@@ -432,23 +433,3 @@ def _fill_output_names(plan: Plan, catalog: Catalog | None) -> Plan:
         return (only,) if only else ()
 
     return replace(plan, calls=tuple(replace(c, returns=c.returns or outputs(c)) for c in plan.calls))
-
-
-def _read_accepted_plans(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | None:
-    """What a record says is as right as its plan; None where that cannot be read, so that nobody may vote.
-
-    Args:
-        record: The record.
-        plan: Its plan.
-
-    >>> from planner_eval.reading.dialects.read import parse
-    >>> record = Record("g.jsonl", 0, "q", "f()", fields={"alternatives": ["g()"]})
-    >>> [one.calls[0].name for one, _ in _read_accepted_plans(record, parse("f()"))]
-    ['f', 'g']
-    """
-    if not any(name in record.fields for name in GOLD_COMPANION_FIELDS):
-        return ()
-    try:
-        return read_gold(record, known=plan).plans
-    except (ParseError, InputError):
-        return None

@@ -105,7 +105,9 @@ def find_whole_code(value: str, text: str) -> Span | None:
                 return span
     digits = "".join(c for c in value if c.isalnum()).lstrip("0")
     for match in _SPELLED_DIGITS.finditer(text) if digits.isdecimal() else ():
-        if _parse_spelled_digits(match[0]).lstrip("0") == digits:
+        spelled = re.split("[ ,-]+", match[0].casefold())
+        said = "".join("0" if word == "oh" else str(_DIGIT_WORDS.index(word)) for word in spelled)
+        if said.lstrip("0") == digits:
             return match.span()
     return None
 
@@ -228,11 +230,6 @@ def _strip_label(value: str) -> str:
     """An identifier without a label that is written before its digits."""
     match = _LABEL.match(value)
     return value[match.end() :].lstrip("-_# ") if match and value[match.end() :].isdecimal() else value
-
-
-def _parse_spelled_digits(spelled: str) -> str:
-    words = re.split("[ ,-]+", spelled.casefold())
-    return "".join("0" if word == "oh" else str(_DIGIT_WORDS.index(word)) for word in words)
 
 
 # ----------------------------------------------------------------------

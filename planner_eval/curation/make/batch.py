@@ -169,9 +169,18 @@ class PlanMaker:
         )
         if nodes is None:
             return Refusal("no tools fit the skeleton")
-        distinct = self.order.distinct == "skeleton"
-        if distinct and self._classes.of(_plan_without_values(nodes, graph)) in self.known:
-            return Refusal("it was made before")
+        if self.order.distinct == "skeleton":
+            plan = build_plan(  # its values are still to come
+                Call(
+                    f"c{index}",
+                    graph.tools[node.tool].name,
+                    tuple((link.parameter, Ref(link.producer, link.output)) for link in node.links),
+                    graph.tools[node.tool].app,
+                )
+                for index, node in enumerate(nodes)
+            )
+            if self._classes.of(plan) in self.known:
+                return Refusal("it was made before")
         return nodes
 
     @cached_property
@@ -301,19 +310,6 @@ class PlanMaker:
         filled_count = len(self.open) - len(remaining)
         self.filled, self.open = self.filled + filled_count, remaining
         return filled_count > 0
-
-
-def _plan_without_values(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
-    """The calls and references of a plan whose values are still to come."""
-    return build_plan(
-        Call(
-            f"c{index}",
-            graph.tools[node.tool].name,
-            tuple((link.parameter, Ref(link.producer, link.output)) for link in node.links),
-            graph.tools[node.tool].app,
-        )
-        for index, node in enumerate(nodes)
-    )
 
 
 def _final_answer(plan: Plan, values: Sequence[Any]) -> Any:

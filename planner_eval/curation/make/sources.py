@@ -133,8 +133,7 @@ def _catalog_of(tools: Any) -> Catalog:
     if isinstance(tools, ToolSource) or (isinstance(tools, str) and tools.startswith("recorded:")):
         raise InputError("these tools do not describe their parameters: add --catalog")
     if not isinstance(tools, str):
-        functions = list(tools.values()) if isinstance(tools, Mapping) else tools
-        return read_catalog(functions)
+        return read_catalog(list(tools.values()) if isinstance(tools, Mapping) else tools)
     if tools in ("nestful", "nestful:official", "nestful:sane"):
         return read_catalog_file(str(folder("data") / "catalogs" / "nestful.json"))
     if tools.startswith(_WORLD_PREFIX):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
 from typing import NamedTuple, TypeAlias
@@ -270,25 +270,23 @@ def assign_tools(
     return tuple(search.nodes) if search.assign(0) and search.is_scoped() else None
 
 
+@dataclass
 class _ToolSearch:
     """Goes through the calls in order, tries tools at random, and takes back what leads nowhere."""
 
-    def __init__(
-        self,
-        needs: Skeleton,
-        graph: ToolGraph,
-        fillable: Fillable,
-        random: Random,
-        scope: str | None,
-        pins: Mapping[int, int],
-        without: Container[int],
-    ) -> None:
-        self.needs, self.graph, self.fillable, self.random = needs, graph, fillable, random
-        self.scope, self.pins, self.without = scope, pins, without
-        self.users = consumers_of(needs)
+    needs: Skeleton
+    graph: ToolGraph
+    fillable: Fillable
+    random: Random
+    scope: str | None
+    pins: Mapping[int, int]
+    without: Container[int]
+    nodes: list[Node] = field(default_factory=list)
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.users = consumers_of(self.needs)
         self.below = levels(self.users)
-        self.nodes: list[Node] = []
-        self.steps = 0
 
     def assign(self, index: int) -> bool:
         """Find tools for a call and those behind it; whether there are any."""
@@ -372,24 +370,18 @@ class _ToolSearch:
             self.random.shuffle(connections[p])
         chosen: dict[str, Link] = {}
         for p in sorted(needed, key=lambda p: len(connections[p])):
-            connection = next((link for link in connections[p] if link.parameter not in chosen), None)
-            if connection is None:
+            free = next((link for link in connections[p] if link.parameter not in chosen), None)
+            if free is None:
                 return None
-            chosen[connection.parameter] = Link(connection.parameter, p, connection.output)
-        self._more(connections, chosen)
+            chosen[free.parameter] = Link(free.parameter, p, free.output)
+        # further outputs of the same calls, by name alone: a number is not taken because it is there
+        for p in sorted(connections):
+            for connection in connections[p]:
+                is_new = connection.named and connection.parameter not in chosen
+                if is_new and self.random.random() < EXTRA_INPUT_RATE:
+                    chosen[connection.parameter] = Link(connection.parameter, p, connection.output)
         order = {parameter.name: position for position, parameter in enumerate(graph.tools[tool].parameters)}
         return tuple(sorted(chosen.values(), key=lambda link: order.get(link.parameter, 0)))
-
-    def _more(self, connections: Mapping[int, list[ToolLink]], chosen: dict[str, Link]) -> None:
-        """Further outputs of the same calls, by name alone: a number is not taken because it is there."""
-        for producer, producer_connections in sorted(connections.items()):
-            for connection in producer_connections:
-                if (
-                    connection.named
-                    and connection.parameter not in chosen
-                    and self.random.random() < EXTRA_INPUT_RATE
-                ):
-                    chosen[connection.parameter] = Link(connection.parameter, producer, connection.output)
 
     def _filled(self, tool: int, links: Sequence[Link]) -> bool:
         linked = {link.parameter for link in links}

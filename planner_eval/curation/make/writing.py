@@ -62,11 +62,8 @@ def make_layout_step(form: str) -> MakeStep:
             back = layout.parse(layout.record(changed))
         except (WriteError, ParseError):
             return Refusal(f"{form} cannot express it")
-        return (
-            changed
-            if same(back, resolve_references(changed.plan) if form == "complexfuncbench" else changed.plan)
-            else Refusal(f"{form} expresses another plan")
-        )
+        plan = resolve_references(changed.plan) if form == "complexfuncbench" else changed.plan
+        return changed if same(back, plan) else Refusal(f"{form} expresses another plan")
 
     return step
 
@@ -120,10 +117,7 @@ def _fit_nestful(task: Made) -> Made | Refusal:
     if any(call.app for call in plan.calls):
         return Refusal("NESTful's records have no apps")
     tools = {tool.name: tool for tool in task.tools}
-    multi_output = [
-        tool for call in plan.calls if (tool := tools[call.name]) and len(tool.returns.fields) > 1
-    ]
-    if multi_output:
+    if any(len(tools[call.name].returns.fields) > 1 for call in plan.calls):
         return Refusal("NESTful's executor takes tools of one output")
 
     if len(sink_calls(plan)) > 1:
@@ -231,12 +225,11 @@ def _appbench_record(task: Made) -> Record:
 
 # ---------------------------------------------------------------- ComplexFuncBench, FunctionChat-Bench
 def _fit_complexfuncbench(task: Made) -> Made | Refusal:
-    ran = all(call.has_result for call in task.plan.calls)
     if any(call.app for call in task.plan.calls):
         return Refusal("ComplexFuncBench's records have no apps")
-    return (
-        task if ran else Refusal("ComplexFuncBench's records hold the output of each call: plans must be run")
-    )
+    if not all(call.has_result for call in task.plan.calls):
+        return Refusal("ComplexFuncBench's records hold the output of each call: plans must be run")
+    return task
 
 
 def resolve_references(plan: Plan) -> Plan:
@@ -351,8 +344,7 @@ def _function_records(tasks: Sequence[Made], catalog: Catalog, seed: int) -> lis
 
 def _draw_tool_lists(tool: Tool, catalog: Catalog, random: Random) -> Iterator[Record]:
     for kind, offer in OFFER_LISTS:
-        distractors = choose_distractors([tool], catalog.tools, offer, random)
-        tools = [tool, *distractors]
+        tools = [tool, *choose_distractors([tool], catalog.tools, offer, random)]
         random.shuffle(tools)
         yield {"type": kind, "content": [_chat_function(t) for t in tools]}
 

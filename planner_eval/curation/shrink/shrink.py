@@ -32,6 +32,7 @@ from planner_eval.curation.shrink.goals import (
     goal_of_code,
     goal_of_command,
     goal_of_variants,
+    read_scored_sides,
     refuse_code,
 )
 from planner_eval.curation.shrink.pairs import (
@@ -115,13 +116,7 @@ class Shrunk:
     @property
     def said(self) -> str:
         """What was left of the pair, in one line."""
-        before, after = (
-            pred_size.plus(gold_size)
-            for pred_size, gold_size in (
-                (self.pred.before, self.gold.before),
-                (self.pred.after, self.gold.after),
-            )
-        )
+        before, after = self.pred.before.plus(self.gold.before), self.pred.after.plus(self.gold.after)
         left = [
             f"{format_count(was, what[:-1])} to {now:,}"
             for what, was, now in zip(Size._fields[:-1], before, after, strict=False)
@@ -209,7 +204,9 @@ def search(
 
     def tell(count: int, pair: Pair) -> None:
         if progress is not None:
-            progress(count, _format_size(pair))
+            size = pair_size(pair)
+            plans = f"{size.calls:,} calls, {size.arguments:,} arguments"
+            progress(count, plans if size.calls else f"{size.weight:,} characters")
 
     result = smallest.shrink(start, lambda pair: sides.shows(pair, shows), progress=tell, **limits._asdict())
     left, right = (sides.part(index, start[index], result.pair[index]) for index in (0, 1))
@@ -223,13 +220,6 @@ def search(
         except KeyboardInterrupt:  # what was found is written all the same
             ended = "interrupted"
     return Shrunk(left, right, shows.said, result.tries + used, result.steps, ended, tuple(notes), policy)
-
-
-def _format_size(pair: Pair) -> str:
-    size = pair_size(pair)
-    return (
-        f"{size.calls:,} calls, {size.arguments:,} arguments" if size.calls else f"{size.weight:,} characters"
-    )
 
 
 class _Sides:
@@ -431,8 +421,6 @@ def _read_scored_goal(
     reading: Reading,
 ) -> tuple[InputSide, InputSide, Goal]:
     """The one answer and its sample, and what the benchmark's two scores say of them."""
-    from planner_eval.curation.shrink.goals import read_scored_sides
-
     if name is None:
         raise InputError("--differs compares scores of a benchmark: add --benchmark NAME")
     for role, source in (("answers", pred), ("gold", gold)):

@@ -508,8 +508,7 @@ class _FaultFixes:
         )
 
 
-_FixMethod = Callable[[_FaultFixes], Iterator[Fix]]
-_FIX_METHODS: dict[str, tuple[_FixMethod, ...]] = {
+_FIX_METHODS: dict[str, tuple[Callable[[_FaultFixes], Iterator[Fix]], ...]] = {
     "check.unknown_tool": (_FaultFixes._other_tool, _FaultFixes._other_app),
     "check.permission": (_FaultFixes._other_app, _FaultFixes._other_tool),
     **dict.fromkeys(("check.ambiguous_tool", NO_APP), (_FaultFixes._other_app,)),

@@ -180,7 +180,12 @@ def _find_calls(text: str, names: Mapping[str, str]) -> tuple[ModelCall, ...]:
     offered_names = {name.lower() for name in names}
     if not calls or not all({call.tool.lower(), call.name.lower()} & offered_names for call in calls):
         return ()
-    return tuple(_convert_plan_call(call, calls, names) for call in calls)
+    model_calls = []
+    for call in calls:
+        arguments = {name: plain_value(value, calls) for name, value in call.arguments}
+        name = names.get(call.tool) or names.get(call.name) or call.tool
+        model_calls.append(ModelCall(name, arguments, json.dumps(arguments, ensure_ascii=False)))
+    return tuple(model_calls)
 
 
 def _parse_calls(text: str) -> tuple[Call, ...]:
@@ -189,12 +194,6 @@ def _parse_calls(text: str) -> tuple[Call, ...]:
         return parse(text, repair=True).calls if text else ()
     except (ParseError, RecursionError):
         return ()
-
-
-def _convert_plan_call(call: Call, calls: Sequence[Call], names: Mapping[str, str]) -> ModelCall:
-    arguments = {name: plain_value(value, calls) for name, value in call.arguments}
-    name = names.get(call.tool) or names.get(call.name) or call.tool
-    return ModelCall(name, arguments, json.dumps(arguments, ensure_ascii=False))
 
 
 def plain_value(value: Any, calls: Sequence[Call]) -> Any:
