@@ -181,7 +181,9 @@ class World:
         names = [api.name for api in apis]
         functions: dict[str, Callable[..., dict[str, Any]]] = {}
         for api in apis:
-            functions[api.full_name] = _name_function(partial(self._called, api), api)
+            function = partial(self._called, api)
+            vars(function).update(__name__=api.name, __doc__=api.about, offering_app=api.app)
+            functions[api.full_name] = function
             if names.count(api.name) == 1:
                 functions.setdefault(api.name, functions[api.full_name])
         return functions
@@ -304,12 +306,6 @@ class World:
         )
         values = [value for (value,) in cursor if value is not None]
         return random.choice(values) if values else None
-
-
-def _name_function(function: partial[Any], api: Api) -> Callable[..., Any]:
-    """The function under the API's name, for messages, and with the app that offers it."""
-    vars(function).update(__name__=api.name, __doc__=api.about, offering_app=api.app)
-    return function
 
 
 # ----------------------------------------------------------------------
