@@ -313,7 +313,12 @@ class Duplicates:
         """The records of the first set that are no JSON: nothing of them is known but their ids."""
         if self.source.dataset is not None:
             return ()
-        return tuple(record for record in self.source.records if _has_lost_plan(record))
+        return tuple(
+            record
+            for record in self.source.records
+            if (error := record.error) is not None and error.code != "parse.empty"
+            if record.source is None and not record.fields
+        )
 
     def clustered(self) -> Iterator[dict[str, Any]]:
         """The records of the first set as gold records with one more field, ``group``.
@@ -503,8 +508,3 @@ def _record_data(record: Record, file: PlanFile | None) -> dict[str, Any]:
         return data
     plan = record.source
     return set_field(data, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
-
-
-def _has_lost_plan(record: Record) -> bool:
-    error = record.error
-    return error is not None and error.code != "parse.empty" and record.source is None and not record.fields

@@ -113,6 +113,8 @@ _IDENTITY_OPERANDS: dict[str, tuple[tuple[int, int], ...]] = {
 }
 """Functions that give back one operand where the other, at a place, is a number."""
 
+_OPERATION_WORDS = {"add": "plus", "subtract": "minus", "multiply": "times", "divide": "divided by"}
+
 _INVERSES: dict[str, tuple[tuple[str, int, int], ...]] = {
     "subtract": (("add", 0, 1), ("add", 1, 0)),
     "add": (("subtract", 0, 1),),
@@ -136,7 +138,8 @@ def _describe_redundant_call(plan: Plan, terms: SymbolicRun, call: Call) -> str 
             and isinstance(arguments[1 - index], Ref)
         ):
             producer = _format_call(plan, arguments[1 - index].call)
-            return f"returns the result of {producer}: {_format_operation(call.name, number)}"
+            operation = _OPERATION_WORDS.get(call.name, "to the power of")
+            return f"returns the result of {producer}: {operation} {number}"
     if not arguments or not isinstance(arguments[0], Ref):
         return None
     maker = plan.calls[arguments[0].call]
@@ -150,11 +153,6 @@ def _describe_redundant_call(plan: Plan, terms: SymbolicRun, call: Call) -> str 
         if fits and _value_key(terms, operands[other]) == _value_key(terms, arguments[1]):
             return f"undoes {_format_call(plan, arguments[0].call)}, and returns its input"
     return None
-
-
-def _format_operation(name: str, number: int) -> str:
-    words = {"add": "plus", "subtract": "minus", "multiply": "times", "divide": "divided by"}
-    return f"{words.get(name, 'to the power of')} {number}"
 
 
 def _value_key(terms: SymbolicRun, value: Any) -> Any:

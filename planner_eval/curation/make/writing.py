@@ -59,7 +59,8 @@ def make_layout_step(form: str) -> MakeStep:
         if isinstance(changed, Refusal):
             return changed
         try:
-            back = layout.parse(layout.record(changed))
+            record = layout.record(changed)
+            back = parse(record[layout.field] if layout.field else record, dialect=layout.dialect)
         except (WriteError, ParseError):
             return Refusal(f"{form} cannot express it")
         plan = resolve_references(changed.plan) if form == "complexfuncbench" else changed.plan
@@ -359,28 +360,22 @@ class _Layout(NamedTuple):
     Args:
         fit: Makes a plan one that the layout can say, or refuses it.
         record: Writes the record.
-        parse: Reads the plan of a record.
+        field: The field of the record that holds the plan; "" where the record is the plan.
+        dialect: The notation in which it stands there.
     """
 
     fit: Callable[[Made], Made | Refusal]
     record: Callable[[Made], Record]
-    parse: Callable[[Record], Plan]
+    field: str
+    dialect: str
 
 
 _LAYOUTS: Mapping[str, _Layout] = {
-    "planeval": _Layout(lambda task: task, _own_record, lambda record: parse(record["gold"], dialect="plan")),
-    "nestful": _Layout(
-        _fit_nestful, _nestful_record, lambda record: parse(record["output"], dialect="nestful")
-    ),
-    "appbench": _Layout(
-        _fit_appbench, _appbench_record, lambda record: parse(record["output"], dialect="appbench")
-    ),
-    "functionchat": _Layout(
-        _fit_functionchat, _functionchat_record, lambda record: parse(record, dialect="json")
-    ),
+    "planeval": _Layout(lambda task: task, _own_record, "gold", "plan"),
+    "nestful": _Layout(_fit_nestful, _nestful_record, "output", "nestful"),
+    "appbench": _Layout(_fit_appbench, _appbench_record, "output", "appbench"),
+    "functionchat": _Layout(_fit_functionchat, _functionchat_record, "", "json"),
     "complexfuncbench": _Layout(
-        _fit_complexfuncbench,
-        _complexfuncbench_record,
-        lambda record: parse(record["conversations"], dialect="complexfuncbench"),
+        _fit_complexfuncbench, _complexfuncbench_record, "conversations", "complexfuncbench"
     ),
 }

@@ -12,10 +12,24 @@ from planner_eval.catalogs.catalog import ANY, Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker, format_path, is_compatible
 from planner_eval.curation.shrink.steps import replace_values
 from planner_eval.curation.suggest.candidates import (
+    MAX_NAME_CHARACTERS,
+    MAX_TOOLS,
+    MIN_LETTER_SIMILARITY,
     ExpectedOutput,
     Producers,
+    ToolIndex,
+    are_names_alike,
     are_opposites,
+    argument_fit,
+    describe_stray_words,
+    find_parameter,
+    has_parameter,
+    is_meaningless_name,
+    is_numbered_otherwise,
+    is_other_word,
+    name_at_same_position,
     name_similarity,
+    strip_number,
 )
 from planner_eval.curation.suggest.faults import (
     AS_TEXT,
@@ -30,22 +44,6 @@ from planner_eval.curation.suggest.faults import (
     value_at_path,
 )
 from planner_eval.curation.suggest.queries import find_named_values, plan_literals
-from planner_eval.curation.suggest.tool_names import (
-    MAX_NAME_CHARACTERS,
-    MAX_TOOLS,
-    MIN_LETTER_SIMILARITY,
-    ToolIndex,
-    are_names_alike,
-    argument_fit,
-    describe_stray_words,
-    find_parameter,
-    has_parameter,
-    is_meaningless_name,
-    is_numbered_otherwise,
-    is_other_word,
-    name_at_same_position,
-    strip_number,
-)
 from planner_eval.curation.suggest.values import Interpretation, find_interpretations
 from planner_eval.plan import graph
 from planner_eval.plan.inference import last_name

@@ -223,8 +223,13 @@ _UNREADABLE_MESSAGE = (
 def react_steps(task: Task, setup: Setup) -> Steps:
     """Ask step by step, show what each call came to, until an answer is stated or the steps are used up."""
     names = {tool.full_name: tool.full_name for tool in catalog_of(task).tools}
+    if task.form == "nestful":
+        text = setup.prompts.fill("nestful/react", tools=as_json(task.tools))
+    else:
+        tools = format_tools(catalog_of(task), setup.listing or "json", OWN_LISTINGS)
+        text = setup.prompts.fill("own/react", tools=tools)
     shown_before = [message for example in setup.examples for message in _example_messages(example)]
-    messages: list[Message] = [system_message(_system_text(task, setup)), *shown_before, *task.messages]
+    messages: list[Message] = [system_message(text), *shown_before, *task.messages]
     made_calls: list[ModelCall] = []
     step_records: list[dict[str, Any]] = []
     for _ in range(setup.steps or MAX_STEPS):
@@ -265,13 +270,6 @@ def _example_messages(example: Example) -> list[Message]:
     answer = calls[-1]["saw"]
     final = answer if isinstance(answer, str) else as_json(answer)
     return [*talk, assistant_message(f"Thought: This is what was asked for.\nFinal Answer: {final}")]
-
-
-def _system_text(task: Task, setup: Setup) -> str:
-    if task.form == "nestful":
-        return setup.prompts.fill("nestful/react", tools=as_json(task.tools))
-    tools = format_tools(catalog_of(task), setup.listing or "json", OWN_LISTINGS)
-    return setup.prompts.fill("own/react", tools=tools)
 
 
 def _step_data(step: ReplyTurn, contents: Sequence[Any]) -> list[dict[str, Any]]:

@@ -224,7 +224,10 @@ def read_step(reply: Reply, names: Mapping[str, str]) -> ReplyTurn:
     text = _cut_made_up(reply.text)
     action, final = _ACTION.search(text), _FINAL_ANSWER.search(text)
     if action and not (final and final.start() < action.start()):
-        return ReplyTurn((_read_action(action, names),), text, "text")
+        name = _QUOTED.sub("", action["name"]).strip("* ").removesuffix("()")
+        written = _strip_fence(action["input"])
+        call = ModelCall(names.get(name, name), decode_arguments(written), written)
+        return ReplyTurn((call,), text, "text")
     if final:
         return ReplyTurn((), text, "text", final["answer"].strip())
     calls = _find_calls(text, names)
@@ -241,12 +244,6 @@ def _cut_made_up(text: str) -> str:
     made_up = _OBSERVATION.search(text, action.start("input") if action else 0)
     before = text[: made_up.start()].rstrip() if made_up else text
     return before or text
-
-
-def _read_action(match: re.Match[str], names: Mapping[str, str]) -> ModelCall:
-    name = _QUOTED.sub("", match["name"]).strip("* ").removesuffix("()")
-    written = _strip_fence(match["input"])
-    return ModelCall(names.get(name, name), decode_arguments(written), written)
 
 
 def _strip_fence(text: str) -> str:
