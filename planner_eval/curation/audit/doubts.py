@@ -86,16 +86,6 @@ class KeptDoubt(NamedTuple):
         return self._replace(doubt=doubt)
 
 
-def tool_uses(plan: Plan) -> set[tuple[str, str | None]]:
-    """The tools that a plan calls, and these with each argument that it gives them.
-
-    Args:
-        plan: The plan.
-    """
-    calls = {(call.tool, None) for call in plan.calls}
-    return calls | {(call.tool, name) for call in plan.calls for name, _ in call.arguments}
-
-
 def find_schema_fault(subject: AuditedRecord, finding: GoldFinding) -> SchemaFault | None:
     """What a finding contradicts in a tool that is known; None of another.
 

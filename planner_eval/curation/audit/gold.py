@@ -28,7 +28,6 @@ from planner_eval.curation.audit.doubts import (
     are_identifiers_kept_elsewhere,
     find_schema_fault,
     fold_schema_faults,
-    tool_uses,
     weigh_without_references,
 )
 from planner_eval.curation.audit.near_misses import is_program_name
@@ -150,7 +149,8 @@ class GoldAudit:
             for finding in audit(subject, self._audits, self._has):
                 self._keep(position, item, self._weigh(item.record, subject, finding), subject)
             self._has_references = self._has_references or _marks_results(subject)
-            self._uses.update(tool_uses(subject.plan))
+            calls = subject.plan.calls  # of each the tool, and the tool with each argument
+            self._uses.update({(call.tool, name) for call in calls for name in (None, *dict(call.arguments))})
             for set_audit in set_audits:
                 set_audit.add(position, subject)
         self._settle_confidence()

@@ -22,8 +22,8 @@ from planner_eval.curation.make.run_calls import (
     Refusal,
     fill_plan,
 )
-from planner_eval.curation.make.skeletons import Wishes, draw_patterned_skeleton, draw_skeleton
-from planner_eval.curation.make.tools import Node, Offer, ToolGraph, assign_tools, choose_offered_tools
+from planner_eval.curation.make.skeletons import Wishes, draw_skeleton
+from planner_eval.curation.make.tools import Node, Offer, ToolGraph, ToolSearch, choose_offered_tools
 from planner_eval.curation.make.values import NO_VALUE, draw_literal
 from planner_eval.execution.program import sink_calls
 from planner_eval.execution.run import execute_many
@@ -157,16 +157,14 @@ class PlanMaker:
         wishes, graph = self.order.wishes, self.order.graph
         if wish is not None and wish.shape:
             wishes = replace(wishes, pattern=wish.shape)
-        draw = draw_skeleton if wishes.pattern is None else draw_patterned_skeleton
-        needs = draw(wishes, graph.most_in, random)
+        needs = draw_skeleton(wishes, graph.most_in, random)
         if needs is None:
             return Refusal("no skeleton meets the bounds")
         pins = wish.pins(needs, random) if wish is not None else {}
         if pins is None:
             return Refusal("its skeleton cannot cover what is missing")
-        nodes = assign_tools(
-            needs, graph, self._fillable, random, scope=wishes.scope, pins=pins, without=self._slow
-        )
+        search = ToolSearch(needs, graph, self._fillable, random, wishes.scope, pins, self._slow)
+        nodes = search.assign()
         if nodes is None:
             return Refusal("no tools fit the skeleton")
         if self.order.distinct == "skeleton":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -66,15 +66,6 @@ def nodes_of(plan: Plan, graph: ToolGraph) -> tuple[Node, ...] | Refusal:
         links = (Link(edge.argument, new_positions[edge.producer], edge.path) for edge in edges)
         nodes.append(Node(graph.positions[tools[0].full_name], tuple(links)))
     return tuple(nodes) or Refusal("it makes no call")
-
-
-def count_end_calls(nodes: Sequence[Node]) -> int:
-    """How many calls give what no other takes.
-
-    >>> count_end_calls((Node(0), Node(1, (Link("y", 0, ()),)), Node(0)))
-    2
-    """
-    return len(nodes) - len({link.producer for node in nodes for link in node.links})
 
 
 # ----------------------------------------------------------------------
@@ -259,8 +250,12 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
             nodes = nodes_of(item.plan, graph)
         else:
             nodes = Refusal("it cannot be read" if item.error else "it has no plan", item.error or "")
-        if not isinstance(nodes, Refusal) and form in SINGLE_ANSWER_LAYOUTS and count_end_calls(nodes) > 1:
-            nodes = Refusal(f"several of its calls give the answer, and a gold answer of {form} is of one")
+        if not isinstance(nodes, Refusal) and form in SINGLE_ANSWER_LAYOUTS:
+            used = {link.producer for node in nodes for link in node.links}
+            if len(nodes) - len(used) > 1:
+                nodes = Refusal(
+                    f"several of its calls give the answer, and a gold answer of {form} is of one"
+                )
         if isinstance(nodes, Refusal):
             refusals.setdefault(nodes.why, []).append(nodes.what)
         else:

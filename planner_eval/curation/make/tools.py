@@ -245,17 +245,9 @@ class Node:
     links: tuple[Link, ...] = ()
 
 
-def assign_tools(
-    needs: Skeleton,
-    graph: ToolGraph,
-    fillable: Fillable,
-    random: Random,
-    *,
-    scope: str | None,
-    pins: Mapping[int, int],
-    without: Container[int],
-) -> tuple[Node, ...] | None:
-    """Tools for a skeleton's calls; None where a search of so many steps as :data:`MAX_STEPS` found none.
+@dataclass
+class ToolSearch:
+    """Goes through the calls in order, tries tools at random, and takes back what leads nowhere.
 
     Args:
         needs: The skeleton.
@@ -266,13 +258,6 @@ def assign_tools(
         pins: The tools of some calls, by place.
         without: Tools that no call may be of.
     """
-    search = _ToolSearch(needs, graph, fillable, random, scope, pins, without)
-    return tuple(search.nodes) if search.assign(0) and search.is_scoped() else None
-
-
-@dataclass
-class _ToolSearch:
-    """Goes through the calls in order, tries tools at random, and takes back what leads nowhere."""
 
     needs: Skeleton
     graph: ToolGraph
@@ -288,7 +273,15 @@ class _ToolSearch:
         self.users = consumers_of(self.needs)
         self.below = levels(self.users)
 
-    def assign(self, index: int) -> bool:
+    def assign(self) -> tuple[Node, ...] | None:
+        """Tools for the skeleton's calls; None where so many steps as :data:`MAX_STEPS` found none."""
+        if not self._assign(0):
+            return None
+        apps = [self.graph.tools[node.tool].app for node in self.nodes]
+        is_scoped = self.scope != "mm" or 1 < len(set(apps)) < len(apps)
+        return tuple(self.nodes) if is_scoped else None
+
+    def _assign(self, index: int) -> bool:
         """Find tools for a call and those behind it; whether there are any."""
         if index == len(self.needs):
             return True
@@ -302,7 +295,7 @@ class _ToolSearch:
             if links is None or not self._filled(tool, links):
                 continue
             self.nodes.append(Node(tool, links))
-            if self.assign(index + 1):
+            if self._assign(index + 1):
                 return True
             self.nodes.pop()
         return False
@@ -354,13 +347,6 @@ class _ToolSearch:
         if self.scope == "ms":
             return all(self.graph.tools[node.tool].app != app for node in self.nodes)
         return True
-
-    def is_scoped(self) -> bool:
-        """Whether the plan is of the scope that is wanted."""
-        if self.scope != "mm":
-            return True
-        apps = [self.graph.tools[node.tool].app for node in self.nodes]
-        return 1 < len(set(apps)) < len(apps)
 
     def _links(self, index: int, tool: int) -> tuple[Link, ...] | None:
         """A parameter for each call whose output is needed; no two take one."""

@@ -43,7 +43,7 @@ from planner_eval.curation.shrink.pairs import (
     Size,
     pair_size,
     read_side,
-    select_pair,
+    select_one,
     size_of,
     strip_source,
 )
@@ -395,7 +395,12 @@ def _read_sides(
 ) -> tuple[InputSide, InputSide]:
     """The one pair that is meant."""
     paired = pair(pred, gold, reading=reading, ids=selection.id)
-    left, right = select_pair(paired.pairs, selection.record, f"{paired.pred.name} and {paired.gold.name}")
+    names = f"{paired.pred.name} and {paired.gold.name}"
+    selected: Any = select_one(paired.pairs, selection.record, names)
+    left, right = selected
+    if left is None or right is None:
+        present, lacking = (right, "prediction") if left is None else (left, "gold plan")
+        raise InputError(f"{present.where}: there is no {lacking} beside it")
     to = selection.to
     shared = {"compute": reading.compute}
     pred_options = {**shared, "dialect": reading.dialect, "repair": bool(reading.repair)}

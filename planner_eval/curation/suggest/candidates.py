@@ -343,18 +343,6 @@ def is_numbered_otherwise(names: Sequence[str], other_names: Sequence[str]) -> b
     return all(map(all, counts)) and not counts[0] <= counts[1]
 
 
-def are_names_alike(names: Sequence[str], other_names: Sequence[str]) -> bool:
-    """Whether a name says which of others it means."""
-    return any(
-        name_similarity(name, other) >= MIN_LETTER_SIMILARITY for name in names for other in other_names
-    )
-
-
-def name_at_same_position(name: str, names: Sequence[str], other_names: Sequence[str]) -> str | None:
-    """Which of others stands where a name stands, where there are several."""
-    return other_names[names.index(name)] if 1 < len(names) <= len(other_names) else None
-
-
 def find_parameter(tool: Tool | None, name: str) -> Parameter | None:
     """What a tool declares for an argument; None where it does not, or nobody knows the tool."""
     return next((p for p in tool.parameters if p.name == name), None) if tool is not None else None
