@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from planner_eval.base.errors import AbsentError, InputError, ParseError, WriteError
 from planner_eval.base.json_text import loads_if_json
@@ -35,9 +35,6 @@ from planner_eval.reading.files.pairing import refuse_unknown_ids
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.settings import Reading
 
-TextPredicate: TypeAlias = Callable[[str, str], bool]
-"""Whether a prediction and a gold plan, as they are written, show something."""
-
 PLACEHOLDERS = ("{pred}", "{gold}")
 """What stands for the two files in a command."""
 _MAX_OUTPUT_CHARACTERS = 300
@@ -53,7 +50,7 @@ class Goal(NamedTuple):
         asked: What may answer now this, now that of one pair, in words; nothing of what cannot.
     """
 
-    texts: TextPredicate
+    texts: Callable[[str, str], bool]
     said: str
     asked: str = ""
 

@@ -123,11 +123,7 @@ def _shorter_texts(text: str, pieces: Sequence[str], joiner: str) -> Iterator[st
 
 
 # ---------------------------------------------------------------- places
-ValuePlace: TypeAlias = tuple[int, int, Path]
-"""Of a value its call, its argument and the way to it, as in :class:`Change`."""
-
-
-def find_values(plan: Plan, *, outer: bool = False) -> dict[ValuePlace, Value]:
+def find_values(plan: Plan, *, outer: bool = False) -> dict[tuple[int, int, Path], Value]:
     """Each value of a plan, and unless outer ones alone are asked for, what it holds; outer ones first."""
     return {
         (call, number, path): item
