@@ -74,17 +74,6 @@ class KeptDoubt(NamedTuple):
         """The same as sure as `confidence` says."""
         return self._replace(doubt=self.doubt.weighed(confidence))
 
-    def as_schema_fault(self, records: int, uses: int) -> KeptDoubt:
-        """The same about the tool: so many records have it of those that use the tool so."""
-        found, shown = self.doubt.found, self.doubt.shown
-        code = "gold.tool_schema"
-        message = f"{found.message} (in {records} of {format_count(uses, 'record')}: the schema may be wrong)"
-        doubt = self.doubt._replace(
-            found=found._replace(code=code, message=message, operations=()),
-            shown=shown._replace(code=code, message=message),
-        )
-        return self._replace(doubt=doubt)
-
 
 def find_schema_fault(subject: AuditedRecord, finding: GoldFinding) -> SchemaFault | None:
     """What a finding contradicts in a tool that is known; None of another.
@@ -119,7 +108,14 @@ def fold_schema_faults(
         count = uses[fault.tool, fault.argument if fault.code != "gold.missing_argument" else None]
         if len(by_record) >= _MIN_SCHEMA_RECORDS and len(by_record) >= _MIN_SCHEMA_SHARE * count:
             surest = min(by_record.values(), key=lambda kept: CONFIDENCES.index(kept.doubt.found.confidence))
-            folded[fault] = [surest, surest.as_schema_fault(len(by_record), count)]
+            code, doubt = "gold.tool_schema", surest.doubt
+            share = f"{len(by_record)} of {format_count(count, 'record')}"
+            message = f"{doubt.found.message} (in {share}: the schema may be wrong)"
+            doubt = doubt._replace(
+                found=doubt.found._replace(code=code, message=message, operations=()),
+                shown=doubt.shown._replace(code=code, message=message),
+            )
+            folded[fault] = [surest, surest._replace(doubt=doubt)]
     return [
         folded[kept.fault][1] if kept.fault in folded else kept
         for kept in doubts

@@ -245,14 +245,15 @@ def shrink(
     plain = Pair(*(content if isinstance(content, str) else strip_source(content) for content in pair))
     until = None if deadline is None else time.monotonic() + deadline
     work = _SearchState(plain, shows, tries, until, progress)
+    ended = "smallest"
     try:
         while any([work.reduced(kind) for kind in STEP_KINDS]):  # a list: every kind has its turn
             pass
     except _EndedError as error:
-        return Shrunk(work.pair, work.tries, work.steps, str(error))
+        ended = str(error)
     except KeyboardInterrupt:
-        return Shrunk(work.pair, work.tries, work.steps, "interrupted")
-    return Shrunk(work.pair, work.tries, work.steps, "smallest")
+        ended = "interrupted"
+    return Shrunk(work.pair, work.tries, work.steps, ended)
 
 
 class _EndedError(Exception):

@@ -20,7 +20,6 @@ from planner_eval.base.errors import (
     expect,
     expect_or_none,
 )
-from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.evaluate import Progress, pair
@@ -155,24 +154,13 @@ CONFIRMATIONS = 3
 """So often a command or a function is asked again of the pair that was found."""
 
 
-class Limits(NamedTuple):
-    """How long is searched.
-
-    Args:
-        tries: How many pairs are tried at most; 10,000 when left out.
-        deadline: After how many seconds no further one is tried; None for no such limit.
-    """
-
-    tries: int
-    deadline: float | None
-
-
 def search(
     pred: InputSide,
     gold: InputSide,
     shows: Goal,
     policy: Policy,
-    limits: Limits,
+    tries: int,
+    deadline: float | None,
     progress: Callable[[int, str], None] | None,
 ) -> Shrunk:
     """Search over plans where they show it when they are written anew, else over texts.
@@ -182,7 +170,8 @@ def search(
         gold: The gold plan as given; together they show it.
         shows: What that is.
         policy: How values compare in the diff of what is found.
-        limits: How long is searched.
+        tries: How many pairs are tried at most.
+        deadline: After how many seconds no further one is tried; None for no such limit.
         progress: As for :func:`planner_eval.shrink`.
 
     Raises:
@@ -208,7 +197,9 @@ def search(
             plans = f"{size.calls:,} calls, {size.arguments:,} arguments"
             progress(count, plans if size.calls else f"{size.weight:,} characters")
 
-    result = smallest.shrink(start, lambda pair: sides.shows(pair, shows), progress=tell, **limits._asdict())
+    result = smallest.shrink(
+        start, lambda pair: sides.shows(pair, shows), tries=tries, deadline=deadline, progress=tell
+    )
     left, right = (sides.part(index, start[index], result.pair[index]) for index in (0, 1))
     notes = [*pred.notes, *gold.notes, *sides.notes()]
     ended = result.ended
@@ -384,7 +375,7 @@ def shrink(  # noqa: PLR0913 - the options of a public function
             if not shows(pred_record.text, gold_record.text):
                 raise AbsentError("the original pair does not fail in this way")
             what = Goal(shows, "what was asked for", asked="the function")
-    return search(pred_record, gold_record, what, chosen, Limits(tries or MAX_TRIES, deadline), progress)
+    return search(pred_record, gold_record, what, chosen, tries or MAX_TRIES, deadline, progress)
 
 
 _GOAL_OPTIONS = ("code", "command", "shows", "differs")

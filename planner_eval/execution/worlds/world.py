@@ -88,7 +88,9 @@ class World:
             create_tables(self.connection, definition)
         except sqlite3.Error as error:
             raise InputError(f"{database} cannot hold the world {definition.name}: {error}") from None
-        if self._empty():
+        names = map(quote_name, definition.tables)
+        rows = (self.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)
+        if not any(rows):  # as in a database that was just made
             self._populate()
             self._settle(facts)
         elif facts:
@@ -279,11 +281,6 @@ class World:
         return self.definition.aliases.get(value.strip().casefold(), value)
 
     # ------------------------------------------------------------ how it begins
-    def _empty(self) -> bool:
-        """Whether no table holds a row, as in a database that was just made."""
-        names = map(quote_name, self.definition.tables)
-        return not any(self.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)
-
     def _populate(self) -> None:
         """Fill the tables with the rows that the world has without any facts."""
         making = self.making

@@ -58,7 +58,6 @@ from planner_eval.plan.model import Call, Plan, fold
 from planner_eval.reading.dialects import read
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.complexfuncbench.turn import Settings
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.execution.sandbox.sandbox import Sandbox
 
@@ -110,7 +109,7 @@ def _ask_agent(task: Task, setup: Setup, app: str, stage: str, **fields: str) ->
 
 
 def agent_examples(
-    examples: Sequence[Example], app: str, number: int, *, results_known: bool = False
+    examples: Sequence[Example], app: str, number: int, *, results_known: bool
 ) -> list[Example]:
     r"""The demonstrations that one app's agent is shown: of plans that use its app, its own lines alone.
 
@@ -427,14 +426,13 @@ def _shorten(text: str) -> str:
     )
 
 
-def simulated_api(sample: Sample, *, runner: str = "glm", settings: Settings | None = None) -> CallRunner:
+def simulated_api(sample: Sample, *, runner: str) -> CallRunner:
     """ComplexEval as the API: it answers accepted calls with what was recorded.
 
     Args:
         sample: One of ComplexFuncBench's.
         runner: The published runner to follow: ``"gpt"`` as the code of most models; ``"glm"`` gives a call
             of an unknown tool a message, as the paper has it.
-        settings: What calls are judged with.
 
     Raises:
         InputError: the sample's record is not a ComplexFuncBench conversation.
@@ -448,7 +446,7 @@ def simulated_api(sample: Sample, *, runner: str = "glm", settings: Settings | N
     from planner_eval.benchmarks.complexfuncbench.data import OfficialFailure
     from planner_eval.benchmarks.complexfuncbench.turn import DEFAULT_SETTINGS, prepare
 
-    prepared = prepare(sample, settings or DEFAULT_SETTINGS)
+    prepared = prepare(sample, DEFAULT_SETTINGS)
     state = start(prepared.steps, prepared.rules, RUNNERS[runner])
 
     def make(calls: Sequence[ModelCall]) -> Observations:

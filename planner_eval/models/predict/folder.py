@@ -65,8 +65,8 @@ def describe_asking(
     source: str,
     jobs: int,
     options: Fields,
-    demonstrations: Input | None = None,
-    cache: str | None = None,
+    demonstrations: Input | None,
+    cache: str | None,
 ) -> StoredRun:
     """What is asked of whom, over samples; a run with more samples, or with fewer, is the same run.
 
