@@ -33,6 +33,7 @@ from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import refuse_unknown_ids
 from planner_eval.reading.files.record import Record
+from planner_eval.reading.parse import Source
 from planner_eval.reading.settings import Reading
 
 PLACEHOLDERS = ("{pred}", "{gold}")
@@ -253,7 +254,12 @@ def _format_value(value: Any) -> str:
 # ----------------------------------------------------------------------
 # An answer and its sample, made smaller while a benchmark's two scores disagree about them.
 def read_scored_sides(
-    pred: str, gold: str, name: str, settings: Mapping[str, str], selection: PairSelection, reading: Reading
+    pred: Source,
+    gold: Source,
+    name: str | None,
+    settings: Mapping[str, str],
+    selection: PairSelection,
+    reading: Reading,
 ) -> tuple[InputSide, InputSide, Callable[[str, str], FigureDifferences]]:
     """An answer, its sample's gold, and in which figures a benchmark's two scores of them disagree.
 
@@ -268,18 +274,28 @@ def read_scored_sides(
     Raises:
         InputError: there is no such file, benchmark, option or sample.
     """
+    if name is None:
+        raise InputError("--differs compares scores of a benchmark: add --benchmark NAME")
+    files: list[str] = []
+    for role, source in (("answers", pred), ("gold", gold)):
+        if not isinstance(source, (str, os.PathLike)):
+            raise InputError(f"the {role} are a {type(source).__name__}, expected the path of a file")
+        files.append(os.fspath(source))
+    pred_file, gold_file = files
     bench = benchmark(name)
     for variant in VARIANTS:
         bench.checked(variant, settings)
     if bench.several(settings):
         raise InputError(f"{bench.title} scores several answers to a sample together, so there is no pair")
-    samples = gold_samples(bench, gold, cache=reading.cache)
-    answers = read_answers(pred, id_field=reading.id_field, text_field=reading.text_field, benchmark=bench)
+    samples = gold_samples(bench, gold_file, cache=reading.cache)
+    answers = read_answers(
+        pred_file, id_field=reading.id_field, text_field=reading.text_field, benchmark=bench
+    )
     matched = match_answers(answers.found, samples, by=reading.by, nothing=bench.nothing)
-    sample, text = _select_answer(matched.records, selection, f"{pred} and {gold}")
-    record = Record(pred, 0, sample.id, text)
+    sample, text = _select_answer(matched.records, selection, f"{pred_file} and {gold_file}")
+    record = Record(pred_file, 0, sample.id, text)
     pred_record = read_side(
-        PlanFile(pred, (record,), False), record, {"dialect": reading.dialect}, selection.to, role="pred"
+        PlanFile(pred_file, (record,), False), record, {"dialect": reading.dialect}, selection.to, role="pred"
     )
     gold_record = _gold_side(bench, sample)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -361,9 +360,10 @@ def shrink(  # noqa: PLR0913 - the options of a public function
     if differs is not None:
         if differs != DIFFERING_SCORES:
             raise InputError(f"differs is {differs!r}, expected {DIFFERING_SCORES!r}")
-        pred_record, gold_record, what = _read_scored_goal(
-            pred, gold, benchmark, figure, settings or {}, selection, reading
+        pred_record, gold_record, score = read_scored_sides(
+            pred, gold, benchmark, settings or {}, selection, reading
         )
+        what = goal_of_variants(str(benchmark), score, pred_record, gold_record, figure)
     else:
         pred_record, gold_record = _read_sides(pred, gold, selection, reading)
         if code is not None:
@@ -405,24 +405,3 @@ def _read_sides(
         message = f"gold's accepted alternatives are ignored: {', '.join(ignored)}"
         return records[0], replace(records[1], notes=(*records[1].notes, message))
     return records
-
-
-def _read_scored_goal(
-    pred: Source,
-    gold: Source,
-    name: str | None,
-    figure: str | None,
-    settings: Mapping[str, str],
-    selection: PairSelection,
-    reading: Reading,
-) -> tuple[InputSide, InputSide, Goal]:
-    """The one answer and its sample, and what the benchmark's two scores say of them."""
-    if name is None:
-        raise InputError("--differs compares scores of a benchmark: add --benchmark NAME")
-    for role, source in (("answers", pred), ("gold", gold)):
-        if not isinstance(source, (str, os.PathLike)):
-            raise InputError(f"the {role} are a {type(source).__name__}, expected the path of a file")
-    pred_record, gold_record, score = read_scored_sides(
-        os.fspath(pred), os.fspath(gold), name, settings, selection, reading
-    )
-    return pred_record, gold_record, goal_of_variants(name, score, pred_record, gold_record, figure)

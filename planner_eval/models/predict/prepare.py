@@ -59,7 +59,6 @@ from planner_eval.models.pipelines.demonstrations import (
 )
 from planner_eval.models.pipelines.pipeline import (
     OWN_TASKS,
-    Fields,
     Pipeline,
     Request,
     Steps,
@@ -484,23 +483,3 @@ def _select_samples(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sampl
         hint = did_you_mean(absent[0], known_ids, f"the first is {samples[0].id!r}" if samples else "")
         raise InputError(f"no sample has the id {absent[0]!r}: {hint}")
     return [sample for sample in samples if sample.id in ids]
-
-
-def request_record(
-    sample: Sample,
-    request: Request | str,
-    sampling: Fields,
-    offer: OfferedTools | None,
-    extra: Fields,
-) -> Row:
-    """A first request as a record, for people who want to see it before they pay for it."""
-    if isinstance(request, str):
-        return {"id": sample.id, "error": {"code": "failed", "message": request}}
-    record: Row = {"id": sample.id, "stage": request.stage, "messages": list(request.messages)}
-    record |= {"tools": list(request.tools)} if request.tools else {}
-    record |= {"constraint": dict(request.constraint)} if request.constraint else {}
-    size = sum(len(str(message.get("content") or "")) for message in request.messages)
-    size += len(json.dumps(list(request.tools), ensure_ascii=False)) if request.tools else 0
-    record |= {} if offer is None else {"distractors": offer.others}
-    record |= extra
-    return record | {"sampling": {**sampling, **request.sampling}, "characters": size}
