@@ -186,6 +186,7 @@ def _read_call(entry: Mapping[str, Any]) -> ToolCall:
 def read_reply_data(data: Mapping[str, Any]) -> Reply:
     """The reply whose fields are given as JSON data.
 
+    >>> from dataclasses import asdict
     >>> read_reply_data(asdict(Reply("a", (ToolCall("1", "f", "{}"),)))).tool_calls[0].name
     'f'
     """

@@ -120,7 +120,7 @@ def agent_examples(
         results_known: Show the names of results of other apps, which the agent knows by then, not ``?``.
 
     >>> plan = "A: [x = f(#a='1')]\nB: [y = g(#x=x, #b='2')]"
-    >>> [one.answer for one in agent_examples([Example("q", plan)], "B", 1)]
+    >>> [one.answer for one in agent_examples([Example("q", plan)], "B", 1, results_known=False)]
     ["[y = g(#x=?, #b='2')]"]
     """
     selected: list[Example] = []
