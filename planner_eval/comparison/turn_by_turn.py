@@ -51,9 +51,9 @@ def compare_turns(
     turn_of = [span[0] if span is not None and span[0] == span[1] else None for span in spans]
     wrong = sorted({turn for turn in turn_of if turn})
     earliest = min((span[0] for span in spans if span is not None and span[0] < span[1]), default=count)
-    late, moved = _find_late_calls(diff, pred, gold, unit) if pred and gold else (0, ())
+    late, moved, delayed = _find_late_calls(diff, pred, gold, unit) if pred and gold else (0, (), False)
     if not wrong or earliest < wrong[0]:
-        return TurnComparison(unit, count, late=late, moved=moved)
+        return TurnComparison(unit, count, late=late, moved=moved, delayed=delayed)
     first = wrong[0]
     news = turns.find_news(turn_of, first, messages[0], plans[0])
     by_turn = {
@@ -64,13 +64,13 @@ def compare_turns(
         for is_of_kind in (lambda edit: turns.follows(edit, turn_of, first, news), find_form_difference)
     )
     request = _asked(messages, first) if unit == "turn" else ""
-    return TurnComparison(unit, count, tuple(wrong), follow, late, request, form, moved)
+    return TurnComparison(unit, count, tuple(wrong), follow, late, request, form, moved, delayed)
 
 
 def _find_late_calls(
     diff: Diff, pred: Mapping[int, int], gold: Mapping[int, int], unit: str
-) -> tuple[int, tuple[str, ...]]:
-    """How many right calls are made in another turn than gold's; all that are, by turns, in words."""
+) -> tuple[int, tuple[str, ...], bool]:
+    """How many right calls are made in another turn than gold's; all that are, in words; if one is later."""
     touched = {location.call for edit in diff.edits for location, _ in edit.places if location is not None}
     late: dict[tuple[int | None, int | None], list[int]] = {}
     for position, gold_position in sorted(diff.alignment.pairs):
@@ -85,7 +85,8 @@ def _find_late_calls(
         if own is not None and other is not None
     )
     right = sum(position not in touched for group in late.values() for position in group)
-    return right, tuple(moved)
+    delayed = any(own is not None and other is not None and own > other for own, other in late)
+    return right, tuple(moved), delayed
 
 
 def _asked(messages: Sequence[Sequence[Message]], turn: int) -> str:

@@ -21,6 +21,7 @@ class TurnComparison(NamedTuple):
         asked: What the user said in the first wrong turn.
         form: Those of the wrong ones after the first that differ in form alone.
         moved: The late calls, in words, by their turns: ``"pay (call 3) in turn 2, gold's 1"``.
+        delayed: Whether one of them comes later than gold's, which the data leave to the words.
     """
 
     unit: str
@@ -31,6 +32,7 @@ class TurnComparison(NamedTuple):
     asked: str = ""
     form: tuple[int, ...] = ()
     moved: tuple[str, ...] = ()
+    delayed: bool = False
 
     @property
     def first(self) -> int | None:
@@ -40,7 +42,9 @@ class TurnComparison(NamedTuple):
     def data(self) -> dict[str, Any]:
         """The same as JSON data."""
         lists = {name: [*getattr(self, name)] for name in ("wrong", "follow", "form", "moved")}
-        return {**self._asdict(), **lists, "first": self.first}
+        data = {**self._asdict(), **lists, "first": self.first}
+        del data["delayed"]
+        return data
 
 
 def turns_of(data: Mapping[str, Any] | None) -> TurnComparison | None:

@@ -66,10 +66,11 @@ def order_by_cause(
     )
 
 
-_DONE, _LIGHT, _BESIDE, _WORDED, _AGAIN, _FORM, _NAME, _LOOKUP = range(8)
+_DONE, _DEED, _LIGHT, _BESIDE, _WORDED, _AGAIN, _FORM, _NAME, _LOOKUP = range(9)
 """Weights, the heaviest first: what gold's calls lack or have wrong, and what an agent does when it has done
-all that gold does; prose, and arguments that may be left out; what is given besides; empties and other words;
-what an agent tries or does again; the same written otherwise, values before names; what it looks up."""
+all that gold does; what any other plan does then; prose, and arguments that may be left out; what is given
+besides; empties and other words; what an agent tries or does again; the same written otherwise, values before
+names; what it looks up."""
 
 MIN_WORDS = 4
 """A text of so many words is prose, which two people word differently."""
@@ -88,7 +89,7 @@ class _Weights:
     """
 
     def __init__(self, edits: list[Draft], pred: Plan, gold: Plan, partner: Mapping[int, int]) -> None:
-        self.pred, self.gold, self.paired = pred, gold, partner.values()
+        self.pred, self.gold, self.partner = pred, gold, partner
         self.lookups = find_lookups(edits, pred, gold)
         self.is_all_called = all(edit.code != "call.missing" for edit in edits)
         self.flows = bool(pred.edges or gold.edges)
@@ -96,7 +97,7 @@ class _Weights:
     @cached_property
     def needed(self) -> set[int]:
         """The calls whose results calls with a partner, or the answer, need."""
-        paired = [*self.paired]
+        paired = [*self.partner.values()]
         if not paired and not is_conversation(self.pred):  # of another plan all that it does counts
             paired = [*range(len(self.pred.calls))]
         needs = producers(self.pred)
@@ -114,6 +115,18 @@ class _Weights:
         values = [[v for call in plan.calls for _, v in call.arguments] for plan in (self.pred, self.gold)]
         return [{value for value in side if type(value) in (int, float)} for side in values]
 
+    @cached_property
+    def merged(self) -> dict[int, int]:
+        """Missing calls of gold, with the call that comes to the same from where gold takes a result."""
+        used = ((use.consumer, self.partner.get(use.producer)) for use in self.gold.edges)
+        return {
+            gold: call
+            for gold, call in used
+            if call is not None
+            and gold not in self.partner
+            and self.results[0][call] == self.results[1][gold] is not None
+        }
+
     def comes_to_the_same(self, edit: Draft) -> bool:
         """Whether an edit leaves what is computed: of a call, or of what a literal stands for."""
         if edit.name == "exchange" and edit.data:  # the two terms of a sum
@@ -122,8 +135,8 @@ class _Weights:
         if gold is None or (result := self.results[1][gold]) is None:
             return False
         if edit.pred is None or edit.pred.call is None:  # a number that only the prediction writes
-            return result in self.numbers[0] - self.numbers[1]
-        return self.results[0][edit.pred.call] == result
+            return gold in self.merged or result in self.numbers[0] - self.numbers[1]
+        return edit.pred.call in self.merged.values() or self.results[0][edit.pred.call] == result
 
     def is_deed(self, edit: Draft) -> bool:
         """Whether what does all that gold does acts once more: no try, and nothing made again."""
@@ -140,7 +153,7 @@ class _Weights:
             acts = self.is_deed(edit)
             if edit.pred.call in self.needed or (acts and is_conversation(self.pred)):
                 return _DONE
-            return _LIGHT if acts else _BESIDE if self.flows else _AGAIN
+            return _DEED if acts else _BESIDE if self.flows else _AGAIN
         if kind == "argument.extra" and (pred_value in EMPTY_VALUES or pred_value is False):
             return _FORM
         if kind in _WEIGHTS:
@@ -191,14 +204,22 @@ def is_prose(value: Value) -> bool:
 def name_wording(edit: Edit | Draft) -> str | None:
     """How two texts differ of which one is prose, worded otherwise: with little in common, or by words more.
 
+    Gold's text may also break off within a word that the prediction's has whole; of two words that may be
+    another name.
+
     >>> [
     ...     name_wording(Edit("argument.value", "", pred_value=text, gold_value="a trip to Rome"))
-    ...     for text in ("I want a trip to Rome.", "not a trip to Rome", "a trip to Oslo")
+    ...     for text in ("I want a trip to Rome.", "not a trip to Rome", "a trip to Oslo", "a trip to Romeo")
     ... ]
-    ['more words', None, None]
+    ['more words', None, None, 'cut gold']
     """
     texts = edit.pred_value, edit.gold_value
-    if type(texts[0]) is not str or type(texts[1]) is not str or not any(map(is_prose, texts)):
+    if type(texts[0]) is not str or type(texts[1]) is not str:
+        return None
+    end = len(texts[1])
+    if texts[0].startswith(texts[1]) and texts[0][end - 1 : end + 1].isalpha() and texts[1].count(" ") > 1:
+        return "cut gold"
+    if not any(map(is_prose, texts)):
         return None
     if all(map(is_prose, texts)) and likeness(*texts) < MIN_LIKENESS:
         return "free text"

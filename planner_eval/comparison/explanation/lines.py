@@ -311,6 +311,7 @@ _WRITINGS = {
     "plural": ("only singular and plural differ", "wording"),
     "free text": ("both are free text", "wording"),
     "more words": ("gold's words and more", "wording"),
+    "cut gold": ("gold's text breaks off within a word", "wording"),
     "fewer words": ("a part of gold's words", "wording"),
     "per cent for fraction": ("a per cent for a fraction", None),
     "fraction for per cent": ("a fraction for a per cent", None),

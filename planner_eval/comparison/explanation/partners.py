@@ -36,7 +36,8 @@ MAX_PLACES = 10_000
 """Pairs of calls of two plans up to which it is asked which stand at one place."""
 
 MIN_LOOKUPS = 2
-"""So many calls that only look things up stand for none that acts; of a conversation each."""
+"""So many calls that only look things up stand for none that acts; of a conversation each, and one
+alone that shares not all with it."""
 
 MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
@@ -346,13 +347,13 @@ class _CommonGround:
         self.pairing, self.preds, self.golds = pairing, preds, golds
         self.features = cache(self._find_features)
         gold_tools = {call.tool for call in pairing.gold.numbered.plan.calls}
-        lookups = {
+        self.lookups = {
             pred
             for pred, call in enumerate(pairing.pred.numbered.plan.calls)
             if is_lookup(call) and call.tool not in gold_tools and not pairing.pred.users[pred]
         }
         least = 1 if is_conversation(pairing.pred.numbered.plan) else MIN_LOOKUPS
-        self.lookups = lookups if len(lookups) >= least else set[int]()
+        self.looks_often = len(self.lookups) >= least
 
     @cached_property
     def results(self) -> list[list[int | float | None]] | None:
@@ -415,10 +416,11 @@ class _CommonGround:
             return EVIDENCE * evidence
         gold_call = pairing.gold.numbered.plan.calls[gold]
         related = is_related_name(pred_tool.name, gold_tool.name)
-        if pred in self.lookups and not is_lookup(gold_call) and not related:
-            return -1.0
         is_own = pred_tool in pairing.gold.tools or gold_tool in pairing.pred.tools  # and first of all that
         same = not pairing.cost(pred, gold, strict=True) and bool(pairing.gold.arguments(gold))
+        looks_up = pred in self.lookups and not is_lookup(gold_call) and not related
+        if looks_up and (self.looks_often or not same):
+            return -1.0
         if not same and (self.is_try(pred) or (is_own and not self.shared(pred, gold, uses=False))):
             return -1.0
         return EVIDENCE * evidence

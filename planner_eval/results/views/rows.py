@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from planner_eval.base.text import JsonObject, one_line, printable
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred, is_conversation, is_lookup
-from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.edits import Edit, Place, find_form_difference
 from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines, name_light_kinds
 from planner_eval.comparison.explanation.names import (
     MAX_LISTED,
@@ -167,7 +167,12 @@ def diff_text(
         if turns is not None
         else ("", "")
     )
-    if late and all(edit.gold is None for edit in diff.roots):  # all is done right: then it counts when
+    delayed = turns is not None and turns.delayed
+    # where all is done right it counts when
+    if late and all(edit.gold is None or (delayed and find_form_difference(edit)) for edit in diff.roots):
+        if delayed:
+            done = "all of gold's calls are made, but not all in time"
+            lines[0] = _headline(diff, habit_lines, formulas, done)
         lines.append(f"  {late}")
         late = ""
     spans = {"pred": Spans(diff.pred), "gold": Spans(diff.gold)}
@@ -253,7 +258,8 @@ _BROKEN_CODES = frozenset({
 """Edits with which a plan that computes would not run."""
 
 
-def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula]) -> str:
+def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula], first: str = "") -> str:
+    """The verdict, how many causes there are and the `first` thing to know, else where it differs first."""
     bounded = "" if diff.proved else " (the pairing of calls is not proved optimal: the search was bounded)"
     if diff.same:
         return "same" + bounded
@@ -267,9 +273,9 @@ def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula]) -> str
         return f"{text}, but both come to {round_number(result)}{bounded}"
     kinds = name_light_kinds(diff)
     text += f", in {format_list(kinds)} alone" if kinds else _other_plan_note(diff)
-    first = _first_divergent_call(diff)
-    if first:
-        text += f"; first at {printable(first)}".replace("\n", "\\n")
+    if not first and (call := _first_divergent_call(diff)):
+        first = f"first at {printable(call)}".replace("\n", "\\n")
+    text += f"; {first}" * bool(first)
     if not diff.shortest:
         bounded += " (a shorter explanation may exist: the search was bounded)"
     return text + bounded
