@@ -18,7 +18,7 @@ from planner_eval.benchmarks.benchmark import benchmark
 from planner_eval.benchmarks.datasets.published import gold_plan
 from planner_eval.benchmarks.judging import ScriptedJudge
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
-from planner_eval.curation.suggest.candidates import name_similarity
+from planner_eval.curation.suggest.candidates import ToolIndex, name_similarity
 from planner_eval.curation.suggest.faults import Fault, FaultKey, fault_key, find_faults
 from planner_eval.curation.suggest.suggest import (
     MAX_FAULTS,
@@ -27,7 +27,6 @@ from planner_eval.curation.suggest.suggest import (
     rewrite_plan,
     search_suggestions,
 )
-from planner_eval.curation.suggest.tool_names import ToolIndex
 from planner_eval.models.pipelines.pipeline import read_tools
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from tests.conftest import ROOT, examples, tabled, tables

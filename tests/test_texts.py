@@ -49,7 +49,7 @@ def test_an_expression_is_said_and_computed_where_that_is_asked(tmp_path: Path) 
     gold.write_text('[{"name": "f", "arguments": {"p": 14}}]')
     done = planeval("diff", str(pred), str(gold))
     assert done.returncode == 1
-    assert "argument 'p' is the expression 2*(3+4), expected 14" in done.stdout
+    assert "argument 'p' is the expression 2*(3+4), expected the number 14" in done.stdout
     asked = ("--compute", "arithmetic")
     assert planeval("diff", str(pred), str(gold), *asked).returncode == 0
     shown = planeval("score", str(pred), str(gold), *asked, "--format", "json").stdout

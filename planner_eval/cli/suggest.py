@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
+    from planner_eval.curation.suggest.candidates import ToolIndex
     from planner_eval.curation.suggest.suggest import FaultSuggestions, PlanSuggestions
-    from planner_eval.curation.suggest.tool_names import ToolIndex
     from planner_eval.models.judges import CountedJudge, Endpoint
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record

@@ -51,9 +51,10 @@ def turns_of(data: Mapping[str, Any] | None) -> TurnComparison | None:
     """A comparison from what :meth:`TurnComparison.data` gave."""
     if not data or data.get("unit") is None:
         return None
-    lists = {name: tuple(data.get(name) or ()) for name in ("wrong", "follow", "form", "moved")}
-    asked = data["asked"] or ""
-    return TurnComparison(data["unit"], data["total"], late=data["late"], asked=asked, delayed=False, **lists)
+    lists: dict[str, Any] = {
+        name: tuple(data.get(name) or ()) for name in ("wrong", "follow", "form", "moved")
+    }
+    return TurnComparison(data["unit"], data["total"], late=data["late"], asked=data["asked"] or "", **lists)
 
 
 def first_wrong_text(turns: TurnComparison) -> str:

@@ -218,12 +218,13 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     own = opened.dataset
     tool_spec = tools if tools is not None or own is None else own.tools or None
     runner = tool_spec if tool_spec is None or isinstance(tool_spec, Sandbox) else tool_source(tool_spec)
+    source = runner.source if isinstance(runner, Sandbox) else runner
     with _open_sandbox(runner, selection, isolation, timeout, allow_read) as box:
         how = AuditSettings(
             selection,
             offered,
             box,
-            _has_nestful_functions(runner),
+            source is not None and source.name in ("nestful:official", "nestful:sane"),
             questions,
             answer or ANSWER_FIELD,
             votes,
@@ -275,9 +276,3 @@ def _open_sandbox(
     return Sandbox(
         runner, level=isolation, limits=Limits(seconds=timeout, read=tuple(map(os.fspath, allow_read)))
     )
-
-
-def _has_nestful_functions(runner: ToolSource | Sandbox | None) -> bool:
-    """Whether the tools are NESTful's functions of mathematics, of which is known what they do."""
-    source = runner.source if isinstance(runner, Sandbox) else runner
-    return source is not None and source.name in ("nestful:official", "nestful:sane")

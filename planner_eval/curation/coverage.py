@@ -20,7 +20,7 @@ from planner_eval.comparison.evaluate import Progress
 from planner_eval.curation.sets import read_sets, set_warnings
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.inference import normalise_name
-from planner_eval.plan.model import Call, Edge, Path, Plan
+from planner_eval.plan.model import Call, Edge, Plan
 from planner_eval.plan.structure import KINDS, argument_kinds, depth, shape
 from planner_eval.reading.settings import DEFAULT_READING, Reading
 
@@ -145,7 +145,7 @@ class CoverageCounts:
         joined = {(edge.producer, edge.consumer) for edge in plan.edges if edge.producer != edge.consumer}
         counts["pairs"].update(Pair(tools[producer], tools[consumer]) for producer, consumer in joined)
         counts["edges"].update(
-            Link(tools[edge.producer], _format_path(edge.path), tools[edge.consumer], edge.argument)
+            Link(tools[edge.producer], ".".join(map(str, edge.path)), tools[edge.consumer], edge.argument)
             for edge in plan.edges
         )
         counts["shapes"][shape(plan)] += 1
@@ -237,10 +237,6 @@ def find_possible_links(tools: Iterable[Tool]) -> list[Link] | None:
         for consumer, parameter in consuming
         if consumer.full_name != tool.full_name and is_compatible(output.type, parameter.type)
     ]
-
-
-def _format_path(path: Path) -> str:
-    return ".".join(map(str, path))
 
 
 @cache

@@ -20,7 +20,6 @@ from planner_eval.curation.sets import (
     fields_of,
     read_sets,
     set_warnings,
-    unknown_field_error,
 )
 from planner_eval.curation.shrink.pairs import set_field
 from planner_eval.plan.canonical import EquivalenceClasses
@@ -314,7 +313,12 @@ class Duplicates:
         """The records of the first set that are no JSON: nothing of them is known but their ids."""
         if self.source.dataset is not None:
             return ()
-        return tuple(record for record in self.source.records if _has_lost_plan(record))
+        return tuple(
+            record
+            for record in self.source.records
+            if (error := record.error) is not None and error.code != "parse.empty"
+            if record.source is None and not record.fields
+        )
 
     def clustered(self) -> Iterator[dict[str, Any]]:
         """The records of the first set as gold records with one more field, ``group``.
@@ -327,7 +331,11 @@ class Duplicates:
         reader = self.source.reader(None)
         for record, number in zip(self.source.records, self.clusters, strict=True):
             if self.source.dataset is not None:
-                yield _sample_data(record, reader.read(record).plan) | {CLUSTER_FIELD: number}
+                fields = {key: value for key, value in fields_of(record).items() if key not in PLAN_FIELDS}
+                plan = reader.read(record).plan
+                gold = None if plan is None else to_data(plan)
+                query = record.source.query
+                yield {"id": record.id, "query": query, **fields, "gold": gold, CLUSTER_FIELD: number}
                 continue
             if CLUSTER_FIELD in record.fields:
                 raise InputError(f"{record.where} already has a field {CLUSTER_FIELD!r}: rename it first")
@@ -442,7 +450,10 @@ def _read_records(keys: RecordKeys, reader: SetReader, questions: Questions, acr
 
     keyed_set = keys.read(map(compared, reader))
     if across is not None and not values.keys() - {None}:
-        raise unknown_field_error("--across", across, seen, reader.source.name)
+        hint = did_you_mean(
+            across, seen, f"the fields are {', '.join(seen)}" if seen else "they have no others"
+        )
+        raise InputError(f"--across {across!r}: no record of {reader.source.name} has that field; {hint}")
     return keyed_set
 
 
@@ -485,13 +496,6 @@ def _describe_group(
 
 
 # ---------------------------------------------------------------- gold records with clusters
-def _sample_data(record: Record, plan: Plan | None) -> dict[str, Any]:
-    """A data set's sample as a gold record, its plan in the notation that says all of any."""
-    fields = {key: value for key, value in fields_of(record).items() if key not in PLAN_FIELDS}
-    gold = None if plan is None else to_data(plan)
-    return {"id": record.id, "query": record.source.query, **fields, "gold": gold}
-
-
 def _record_data(record: Record, file: PlanFile | None) -> dict[str, Any]:
     """A record as it stood in its file; one that was no object there with its plan under ``gold``."""
     field, content = (file.id_field, file.content) if file is not None else (None, None)
@@ -504,8 +508,3 @@ def _record_data(record: Record, file: PlanFile | None) -> dict[str, Any]:
         return data
     plan = record.source
     return set_field(data, content or "gold", to_data(plan) if isinstance(plan, Plan) else plan)
-
-
-def _has_lost_plan(record: Record) -> bool:
-    error = record.error
-    return error is not None and error.code != "parse.empty" and record.source is None and not record.fields

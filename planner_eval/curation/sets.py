@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import did_you_mean, shorten
+from planner_eval.base.text import shorten
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.datasets.sources import Source, open_sources, short_names
 from planner_eval.comparison.evaluate import Progress
@@ -182,24 +182,21 @@ class Questions:
     """
 
     def __init__(self, source: Source, field: str | None) -> None:
-        self._field, self.notes = None, [f"question: that of each sample of {source.name}"]
+        self.field: str | None = None
+        """The field of a file's records that holds the question; None where there is none."""
+        self.notes = [f"question: that of each sample of {source.name}"]
         if source.file is not None:
             if field is not None and field == source.file.content:
                 raise InputError(
                     f"--field query={field}: the plans of {source.name} are read from that field: name the "
                     "field of the question, or that of the plans with --field text"
                 )
-            self._field, self.notes = question_field(field, source.file)
-
-    @property
-    def field(self) -> str | None:
-        """The field of a file's records that holds the question; None where there is none."""
-        return self._field
+            self.field, self.notes = question_field(field, source.file)
 
     def of(self, record: Record) -> str | None:
         """The question of a record; None where it asks none."""
-        if self._field is not None:
-            return question_text(record.fields.get(self._field))
+        if self.field is not None:
+            return question_text(record.fields.get(self.field))
         return question_text(getattr(record.source, "query", None))
 
     def turns(self, record: Record) -> int:
@@ -209,13 +206,13 @@ class Questions:
             question = sample.extra.get("question")
             talk = question.get("question") if isinstance(question, dict) else None
             return max(1, len(talk)) if isinstance(talk, list) else 1
-        talk = record.fields.get(self._field or "")
+        talk = record.fields.get(self.field or "")
         return len(talk) if isinstance(talk, list) and join_messages(talk) is not talk else 1
 
     def heard(self, record: Record) -> str | None:
         """All that is said in a record before its plan, by whomever; None where its question is all."""
-        if self._field is not None:
-            return conversation_text(record.fields.get(self._field))
+        if self.field is not None:
+            return conversation_text(record.fields.get(self.field))
         return sample_conversation_text(record.source) if hasattr(record.source, "category") else None
 
 
@@ -282,11 +279,3 @@ def fields_of(record: Record) -> dict[str, Any]:
         return dict(record.fields)
     fields = {key: value for key, value in sample.extra.items() if isinstance(value, (str, int))}
     return {**fields, "category": sample.category} if sample.category else fields
-
-
-def unknown_field_error(option: str, field: str, all_fields: Mapping[str, Any], name: str) -> InputError:
-    """That no record of a set has a field, with the closest that some have."""
-    hint = did_you_mean(
-        field, all_fields, f"the fields are {', '.join(all_fields)}" if all_fields else "they have no others"
-    )
-    return InputError(f"{option} {field!r}: no record of {name} has that field; {hint}")

@@ -48,14 +48,16 @@ def doctor() -> tuple[DoctorFinding, ...]:
     >>> [found.there for found in doctor() if found.what == "planner_eval"]
     [True]
     """
-    return (*_check_versions(), *_check_isolation(), *_check_packages())
-
-
-def _check_versions() -> Iterator[DoctorFinding]:
     python = f"{platform.python_implementation()} {platform.python_version()}"
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
-    yield DoctorFinding("planner_eval", True, __version__)
-    yield DoctorFinding("Python", True, f"{python} on {system}")
+    dot = shutil.which("dot")
+    return (
+        DoctorFinding("planner_eval", True, __version__),
+        DoctorFinding("Python", True, f"{python} on {system}"),
+        *_check_isolation(),
+        *(DoctorFinding(name, find_spec(name) is not None, use) for name, use in _OPTIONAL_PACKAGES.items()),
+        DoctorFinding("dot", dot is not None, dot or "Graphviz's program; pygraphviz serves as well"),
+    )
 
 
 _LEVEL_NOTES = {
@@ -80,10 +82,3 @@ def _check_isolation() -> Iterator[DoctorFinding]:
             requirement = "asked for" if is_required else "used where available"
             yield DoctorFinding(f"  {layer}", available, f"{detail} ({requirement})")
     yield DoctorFinding("isolation inline", True, "no isolation: only for trusted tools")
-
-
-def _check_packages() -> Iterator[DoctorFinding]:
-    for package, use in _OPTIONAL_PACKAGES.items():
-        yield DoctorFinding(package, find_spec(package) is not None, use)
-    dot = shutil.which("dot")
-    yield DoctorFinding("dot", dot is not None, dot or "Graphviz's program; pygraphviz serves as well")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -257,7 +257,13 @@ def _compare_runs(
             if box is not sandbox:
                 stack.enter_context(box)
         starting_plans = PlanWithState(pred_plan, initial), PlanWithState(gold_plan, initial)
-        pred_trace, gold_trace = _run_both(starting_plans, starts, run_options)
+        if starts[0] is starts[1]:
+            pred_trace, gold_trace = execute_many(starting_plans, starts[0], options=run_options)
+        else:
+            (pred_trace,), (gold_trace,) = (
+                execute_many([plan], box, options=run_options)
+                for plan, box in zip(starting_plans, starts, strict=True)
+            )
         traces = pred_trace, gold_trace
         first = _first_divergence(plans, traces, chosen, same)
         state = (
@@ -371,18 +377,6 @@ def _covers_gold_values(gold: Plan, traces: tuple[Trace, Trace], same: Same) -> 
     return all(
         any(same(call, value, expected_value) for value in pred_values) for call, expected_value in expected
     )
-
-
-def _run_both(
-    plans: tuple[PlanWithState, PlanWithState], starts: tuple[Sandbox, Sandbox], options: Options
-) -> Iterable[Trace]:
-    if starts[0] is starts[1]:
-        return execute_many(plans, starts[0], options=options)
-    return [
-        trace
-        for plan, box in zip(plans, starts, strict=True)
-        for trace in execute_many([plan], box, options=options)
-    ]
 
 
 def _outcome_key(trace: Trace) -> tuple[Any, ...]:

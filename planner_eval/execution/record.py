@@ -141,11 +141,10 @@ def _read_entry(raw: Any, location: str) -> dict[str, Any]:
             f"{location}: no recorded call: there is no {(*lacking, 'value')[0]!r}; {expected}"
         )
     try:
-        entry = {
-            "tool": raw["tool"],
-            "key": argument_key(_decode_arguments(raw["arguments"])),
-            **_plan_fields(raw),
-        }
+        arguments = decode(raw["arguments"])
+        if not isinstance(arguments, dict):
+            raise TypeError(f"arguments are an object, found {one_line_json(raw['arguments'], 60)}")
+        entry = {"tool": raw["tool"], "key": argument_key(arguments), **_plan_fields(raw)}
         if "error" in raw:
             if not isinstance(raw["error"], list) or len(raw["error"]) not in (2, 3):
                 raise TypeError(f"an error is [kind, message], found {one_line_json(raw['error'], 60)}")
@@ -165,13 +164,6 @@ def _plan_fields(raw: dict[str, Any]) -> dict[str, Any]:
             f"plan is a text and call a number, found {one_line_json(plan, 40)} and {one_line_json(call, 40)}"
         )
     return {"plan": plan, "call": call}
-
-
-def _decode_arguments(raw: Any) -> dict[str, Any]:
-    arguments = decode(raw)
-    if not isinstance(arguments, dict):
-        raise TypeError(f"arguments are an object, found {one_line_json(raw, 60)}")
-    return arguments
 
 
 def is_recordable(trace: Trace) -> bool:
@@ -213,10 +205,7 @@ def record_lines(trace: Trace, program: Program) -> list[str]:
         if call.error is None:
             lines.append(f'{head}"value":{encode(call.value, 1 << 40)}}}')
         else:
-            error_fields = [
-                call.error.kind,
-                call.error.message,
-                *([call.error.place] if call.error.place else []),
-            ]
+            error_fields = [call.error.kind, call.error.message]
+            error_fields += [call.error.place] if call.error.place else []
             lines.append(f'{head}"error":{json.dumps(error_fields)}}}')
     return lines

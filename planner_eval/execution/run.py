@@ -147,17 +147,13 @@ def _call_trace(plan: Plan, row: Row) -> CallTrace:
     arguments = None if row.arguments is None else tuple(row.arguments)
     error = None if row.problem is None else Failure(*row.problem)
     if error is not None and error.kind == "producer-failed":
-        error = Failure(error.kind, _explain_skipped_call(plan, error.message))
+        position, why = int(error.message) if error.message.isdecimal() else -1, error.message
+        if 0 <= position < len(plan.calls):
+            why = f"it needs {plan.calls[position].id} ({plan.calls[position].tool}), which returned no value"
+        error = Failure(error.kind, why)
     return CallTrace(
         call.id, call.tool, row.status, row.value, error, row.seconds, row.attempts, arguments, row.printed
     )
-
-
-def _explain_skipped_call(plan: Plan, cause: str) -> str:
-    position = int(cause) if cause.isdecimal() else -1
-    if not 0 <= position < len(plan.calls):
-        return cause
-    return f"it needs {plan.calls[position].id} ({plan.calls[position].tool}), which returned no value"
 
 
 def _resolve_answer(plan: Plan, entries: tuple[CallTrace, ...]) -> tuple[tuple[str, Any], ...] | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from planner_eval.base.text import shorten
 from planner_eval.execution.program import producers, running_order, sink_calls
 from planner_eval.plan.canonical import Digests, NumberedPlan, same
+from planner_eval.plan.graph import reach
 from planner_eval.plan.model import Bag, Plan, Ref, Unresolved, Value, fold, references
 
 MAX_TERM_LENGTH = 200
@@ -83,7 +84,7 @@ def symbolic(
     keys = ["" if key is None else str(key) for key in numbered.numbers]
     needs = producers(plan)
     final = sorted({*_output_calls(plan, answer), *acting})
-    alive = _ancestors(needs, final)
+    alive = reach(final, needs.__getitem__)
     groups: dict[str, list[int]] = {}
     for position in range(count):
         if keys[position] and position not in acting:
@@ -170,17 +171,6 @@ def _output_calls(plan: Plan, answer: str) -> list[int]:
     if answer == "last":
         return [len(plan.calls) - 1] if plan.calls else []
     return sink_calls(plan)
-
-
-def _ancestors(needs: Sequence[Sequence[int]], final: Iterable[int]) -> set[int]:
-    alive: set[int] = set()
-    waiting = list(final)
-    while waiting:
-        position = waiting.pop()
-        if position not in alive:
-            alive.add(position)
-            waiting += needs[position]
-    return alive
 
 
 # ---------------------------------------------------------------- for people

@@ -175,11 +175,11 @@ def _set_states(tools: Tools, owners: Tools, initial: Any) -> None:
         return
     if initial is not None and not isinstance(initial, dict):
         raise StateError(
-            f"expected an object, a state for each of {_owner_list(owners)}; found {_describe_value(initial)}"
+            f"expected an object, a state for each of {', '.join(owners)}; found {_describe_value(initial)}"
         )
     for name in initial or ():
         if name not in owners:
-            raise StateError(f"it names {name!r}, which is not one of {_owner_list(owners)}")
+            raise StateError(f"it names {name!r}, which is not one of {', '.join(owners)}")
     for name, owner in owners.items():
         if initial is not None and name in initial:
             _set_owner_state(tools, owner, initial[name], name)
@@ -265,10 +265,6 @@ def _expand_objects(value: Any, depth: int, inside: tuple[int, ...]) -> Any:
         return value
     public = {name: attribute for name, attribute in vars(value).items() if not name.startswith("_")}
     return {kind.__name__: _expand_objects(public, depth + 1, inner)} if public else value
-
-
-def _owner_list(owners: Tools) -> str:
-    return ", ".join(owners)
 
 
 def _describe_value(value: Any) -> str:

@@ -183,8 +183,9 @@ def call_rewards(comparison: Diff, verdicts: Verdicts) -> tuple[CallReward, ...]
     """
     outcomes: dict[int, tuple[str, str]] = {}
     for edit in comparison.edits:
-        verdict = "wrong" if edit.cause is None else "consequence"
-        root = edit if edit.cause is None else comparison.edits[_find_root_cause(comparison, edit.cause)]
+        verdict, root = "wrong" if edit.cause is None else "consequence", edit
+        while root.cause is not None:
+            root = comparison.edits[root.cause]
         for pred, _ in edit.places:
             if pred is None or pred.call is None:
                 continue
@@ -196,12 +197,6 @@ def call_rewards(comparison: Diff, verdicts: Verdicts) -> tuple[CallReward, ...]
             (call, outcomes.get(index, ("right", ""))) for index, call in enumerate(comparison.pred.calls)
         )
     )
-
-
-def _find_root_cause(comparison: Diff, index: int) -> int:
-    while (cause := comparison.edits[index].cause) is not None:
-        index = cause
-    return index
 
 
 def _find_repeated_calls(facts: Facts) -> dict[int, int]:

@@ -190,21 +190,14 @@ def _message_text(completion: Any) -> Any:
 
 def _remove_echo(text: str, prompt: Any) -> str:
     """A completion without a copy of the prompt at its start; places stay those of the completion."""
-    prompt_texts = (
-        [prompt]
-        if isinstance(prompt, str)
-        else [_message_content(message) for message in _prompt_messages(prompt)]
-    )
+    messages = prompt if isinstance(prompt, (list, tuple)) else ()
+    prompt_texts = [prompt] if isinstance(prompt, str) else map(_message_content, messages)
     offset = 0
     for words in (t.strip() for t in prompt_texts):
         start = offset + len(text[offset:]) - len(text[offset:].lstrip())
         if len(words) >= _MIN_ECHO_LENGTH and text.startswith(words, start):
             offset = start + len(words)
     return " " * offset + text[offset:]
-
-
-def _prompt_messages(prompt: Any) -> Sequence[Any]:
-    return prompt if isinstance(prompt, (list, tuple)) else ()
 
 
 def _message_content(message: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Mapping
 from inspect import isawaitable
 from math import isfinite
 from typing import Any
@@ -100,10 +100,12 @@ def assert_scores(
     report = score(paired, policy=policy, metrics=metrics)
     if not report.totals.pairs:
         raise AssertionError("no pairs: there are neither predictions nor gold plans")
-    wrong = [*_find_prose_gold(paired.gold)]
-    wrong += [
-        message for name, least in at_least.items() if (message := _explain_shortfall(report, name, least))
-    ]
+    # gold plans that are words were taken for plans without calls
+    wrong = [] if paired.gold.published else [*describe_prose_plans(paired.gold)]
+    for name, least in at_least.items():
+        lower = METRICS[name.partition(".")[0]].lower
+        met, message = check_threshold(name, report.figure(name), least, lower=lower)
+        wrong += [] if met else [message]
     unjudged = report.totals.pairs - report.judged
     if unjudged or not report.judged:
         wrong.append(f"{format_count(unjudged, 'pair')} of {report.totals.pairs:,} cannot be judged")
@@ -198,19 +200,6 @@ def _refuse_invalid_thresholds(at_least: object) -> None:
 def _treat_as_many(source: Source, name: str) -> Source:
     """Many plans: a list without any is none of them, and not one plan without calls."""
     return PlanFile(name, (), True) if is_empty(source) else source
-
-
-def _find_prose_gold(golds: PlanFile) -> Iterator[str]:
-    """Gold plans that are words, which were taken for plans without calls."""
-    yield from () if golds.published else describe_prose_plans(golds)
-
-
-def _explain_shortfall(report: Report, name: str, least: float) -> str | None:
-    """In how far a figure falls short, in words."""
-    lower = METRICS[name.partition(".")[0]].lower
-    value = report.figure(name)
-    met, message = check_threshold(name, value, least, lower=lower)
-    return None if met else message
 
 
 def _summarize_report(report: Report) -> list[str]:

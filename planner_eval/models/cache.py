@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from planner_eval.base.errors import JudgeError, ModelError
 from planner_eval.base.text import encodable, text_hash
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest, Usage, request_key
-from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
+from planner_eval.models.replies import Model, Reply, read_reply_data
 
 _T = TypeVar("_T", JudgeReply, Reply)
 
@@ -237,7 +237,7 @@ class CachedModel(Store):
                 code="missing",
             )
         reply = await self.model.complete(messages, tools, **sampling)
-        await asyncio.to_thread(self.keep, key, _TASK, self.name, request, reply_data(reply))
+        await asyncio.to_thread(self.keep, key, _TASK, self.name, request, asdict(reply))
         return reply
 
 

@@ -91,20 +91,18 @@ def retry_after(header: str | None) -> float | None:
     >>> retry_after("7"), retry_after("900"), retry_after("soon")
     (7.0, 60.0, None)
     """
-    try:
-        pause = float(header) if header else None
-    except ValueError:
-        pause = _seconds_until(str(header))
-    return min(pause, MAX_PAUSE) if pause is not None and pause >= 0 else None
-
-
-def _seconds_until(date: str) -> float | None:
     from email.utils import parsedate_to_datetime
 
-    try:
-        return parsedate_to_datetime(date).timestamp() - time.time()
-    except (ValueError, TypeError, OverflowError):
+    if not header:
         return None
+    try:
+        pause = float(header)
+    except ValueError:
+        try:
+            pause = parsedate_to_datetime(header).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return min(pause, MAX_PAUSE) if pause >= 0 else None
 
 
 # ----------------------------------------------------------------------
@@ -120,17 +118,11 @@ class RedirectElsewhere(Exception):
     """A server that sends its callers, with what they ask and their key, to another one."""
 
 
-def open_client(
-    base_url: str | None, api_key: str | None, timeout: float, max_bytes: int, model_name: str
-) -> Any:
+def open_client(client: Client) -> Any:
     """A client of the package.
 
     Args:
-        base_url: The server; None for the package's own.
-        api_key: The key; None for ``OPENAI_API_KEY``.
-        timeout: The longest silence, in seconds.
-        max_bytes: The longest body that is read.
-        model_name: What the model is called in messages.
+        client: Ours, which says what server, key and limits.
 
     Raises:
         ModelError: the package or the key is missing.
@@ -148,13 +140,13 @@ def open_client(
         if packed != "identity":
             raise BodyRefused(f"the answer is compressed with {packed[:20]}, which was not requested")
         streams = (base for base in type(response.stream).__mro__ if base.__name__ == "AsyncByteStream")
-        response.stream = _bounded_stream(next(streams))(response.stream, max_bytes)
+        response.stream = _bounded_stream(next(streams))(response.stream, client.max_bytes)
 
     try:
         return openai.AsyncOpenAI(
-            base_url=base_url,
-            api_key=api_key,
-            timeout=timeout,
+            base_url=client.base_url,
+            api_key=client.api_key,
+            timeout=client.timeout,
             max_retries=0,
             default_headers={"Accept-Encoding": "identity"},
             http_client=openai.DefaultAsyncHttpxClient(
@@ -162,14 +154,16 @@ def open_client(
             ),
         )
     except openai.OpenAIError as problem:
-        if not api_key and base_url is None:  # the package's own words tell of keys for other ends
+        if (
+            not client.api_key and client.base_url is None
+        ):  # the package's own words tell of keys for other ends
             raise ModelError(
-                f"{model_name}'s endpoint cannot be used: there is no key: set OPENAI_API_KEY, "
+                f"{client.who}'s endpoint cannot be used: there is no key: set OPENAI_API_KEY, "
                 "or name a server without one with --url",
                 code="missing",
             ) from None
-        message = redact_message(str(problem), secrets=(api_key,))
-        raise ModelError(f"{model_name}'s endpoint cannot be used: {message}", code="missing") from None
+        message = redact_message(str(problem), secrets=(client.api_key,))
+        raise ModelError(f"{client.who}'s endpoint cannot be used: {message}", code="missing") from None
 
 
 async def _follow_redirect(response: Any) -> None:
@@ -507,9 +501,7 @@ class Client:
 
         loop = asyncio.get_running_loop()
         if loop not in self._opened:
-            self._opened[loop] = open_client(
-                self.base_url, self.api_key, self.timeout, self.max_bytes, self.who
-            )
+            self._opened[loop] = open_client(self)
         return self._opened[loop]
 
 

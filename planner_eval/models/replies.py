@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from planner_eval.benchmarks.judging import Usage
@@ -183,15 +183,11 @@ def _read_call(entry: Mapping[str, Any]) -> ToolCall:
     return ToolCall(call_id if isinstance(call_id, str) else "", name if isinstance(name, str) else "", text)
 
 
-def reply_data(reply: Reply) -> dict[str, Any]:
-    """A reply as JSON data."""
-    return asdict(reply)
-
-
 def read_reply_data(data: Mapping[str, Any]) -> Reply:
-    """The reply that :func:`reply_data` wrote.
+    """The reply whose fields are given as JSON data.
 
-    >>> read_reply_data(reply_data(Reply("a", (ToolCall("1", "f", "{}"),)))).tool_calls[0].name
+    >>> from dataclasses import asdict
+    >>> read_reply_data(asdict(Reply("a", (ToolCall("1", "f", "{}"),)))).tool_calls[0].name
     'f'
     """
     calls = tuple(ToolCall(**call) for call in data["tool_calls"])

@@ -128,7 +128,7 @@ def _read_setup(options: Mapping[str, Any]) -> dict[str, Any]:
     setup, shots, choice = options.get("setup") or {}, options.get("shots"), options.get("choice")
     shots = setup.get("shots") if shots is None else shots
     choice = setup.get("choice") if choice is None else choice
-    values = {
+    return {
         "pipeline": options.get("pipeline"),
         "shots": shots.get("number", 0) if isinstance(shots, Mapping) else 0,
         "router": options.get("router") or "",
@@ -142,7 +142,6 @@ def _read_setup(options: Mapping[str, Any]) -> dict[str, Any]:
         "leak": "apps" if LEAK_MARK in (options.get("gold") or ()) else "",
         "prompts": "published" if (options.get("prompts") or {}).get("published") else "own",
     }
-    return values
 
 
 def _format_choice(choice: Mapping[str, Any]) -> str:
@@ -294,10 +293,8 @@ class BenchmarkSource:
             shares = shares_of(report, name, all(figure.denominator is None for figure in of_rows))
             tallies = {key: shares.get(key) for key in self.samples() if key in ids}
             present = [share for share in tallies.values() if share is not None]
-            part_total, whole_total = (
-                sum(share.part for share in present),
-                sum(share.whole for share in present),
-            )
+            part_total = sum(share.part for share in present)
+            whole_total = sum(share.whole for share in present)
             if whole_total and abs(part_total / whole_total - value) < 1e-9:
                 return tallies
         return {}

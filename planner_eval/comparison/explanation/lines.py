@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.causes import change_key, is_amount, name_wording
+from planner_eval.comparison.explanation.causes import change_key, is_amount, is_prose, name_wording
 from planner_eval.comparison.explanation.edits import (
     EMPTY_VALUES,
     Edit,
@@ -256,7 +257,7 @@ def _name_form(diff: Diff, edit: Edit) -> str | None:
 
 
 def name_light_kinds(diff: Diff) -> list[str]:
-    """In what plans differ that differ in form, type or wording alone; empty where they differ in more."""
+    """In what plans differ that differ in form, type or free text alone; empty where they differ in more."""
     kinds = set[str]()
     for edit in diff.roots:
         if (kind := _name_light_kind(diff, edit)) is None:
@@ -266,14 +267,19 @@ def name_light_kinds(diff: Diff) -> list[str]:
 
 
 def _name_light_kind(diff: Diff, edit: Edit) -> str | None:
-    """What an edit is about that leaves the meaning: ``form``, ``type`` or ``wording``; None of any other."""
+    """What an edit is about: ``form``, ``type`` or ``free text``; None of what is, or may be, more."""
     is_empty = edit.code == "argument.extra" and edit.pred_value in EMPTY_VALUES
     if edit.code in ("name.spelling", "argument.object") or is_empty or find_form_difference(edit):
         return "form"
     if edit.code not in ("argument.value", "argument.type"):
         return None
     writing = _name_form(diff, edit) or name_wording(edit) or ""
-    return _WRITINGS.get(writing, (None, "type" if writing else None))[1]
+    kind = _WRITINGS.get(writing, (None, "type" if writing else None))[1]
+    values = edit.pred_value, edit.gold_value
+    is_prose_alone = kind != "free text" or all(map(is_prose, values))
+    pred_words, gold_words = ({*_END_MARK.sub("", f"{value}").split()} for value in values)
+    is_of_words = writing not in _WORD_WRITINGS or all(map(_PLAIN_WORD.fullmatch, pred_words ^ gold_words))
+    return kind if is_prose_alone and is_of_words else None
 
 
 def _producer_or_name_key(edit: Edit, pred: Place, gold: Place) -> Hashable:
@@ -308,11 +314,11 @@ _WRITINGS = {
     "time format": ("the time has another format", "form"),
     "date without year": ("the same day, without the year", "form"),
     "date with year": ("the same day, with a year", "form"),
-    "plural": ("only singular and plural differ", "wording"),
-    "free text": ("both are free text", "wording"),
-    "more words": ("gold's words and more", "wording"),
-    "cut gold": ("gold's text breaks off within a word", "wording"),
-    "fewer words": ("a part of gold's words", "wording"),
+    "plural": ("only singular and plural differ", None),
+    "free text": ("both are free text", "free text"),
+    "more words": ("gold's words and more", "free text"),
+    "cut gold": ("gold's text breaks off within a word", None),
+    "fewer words": ("a part of gold's words", "free text"),
     "formula": ("only the signs of times and power differ", None),
     "per cent for fraction": ("a per cent for a fraction", None),
     "fraction for per cent": ("a fraction for a per cent", None),
@@ -320,6 +326,11 @@ _WRITINGS = {
 }
 """What is said of one value that differs from another in how it is written, and what of the whole difference:
 a per cent for a fraction is wrong where the tool asks for the one, and ^ is no power in every language."""
+
+_WORD_WRITINGS = frozenset({"letter case", "end mark", "spacing"})
+_END_MARK = re.compile(r"(?<=[^\W\d_])[.,;:!?]++(?=\s|\Z)")
+_PLAIN_WORD = re.compile(r"[\[{('\"]*+[^\W\d_]{3,}[\]})'\",]*+")
+"""A word that is no unit, code, path or address, where letter case counts: ``5 M`` is no ``5 m``."""
 
 _FORM_HABITS = {
     "named.arguments": "arguments are named, expected by position",

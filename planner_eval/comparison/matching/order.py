@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.policy import NO_TERMS, Policy, Terms
-from planner_eval.plan.canonical import NumberedPlan
+from planner_eval.plan.canonical import NumberedPlan, producers_of
 from planner_eval.plan.model import Plan
 
 Pairs = Sequence[tuple[int, int]]
@@ -98,22 +98,24 @@ class _OrderSearch:
             self.preceding[then].add(first)
         twins: dict[Any, list[int]] = {}
         for gold in sorted(range(len(calls)), key=lambda gold: -len(self.followers[gold])):
-            id, number = calls[gold].id, numbered[1].numbers[gold]
-            is_open = repr(terms.accepted.get(id)), terms.omittable.get(id)
-            twins.setdefault((id if number is None else number, is_open), []).append(gold)
+            number = numbered[1].numbers[gold]
+            twins.setdefault(calls[gold].id if number is None else number, []).append(gold)
         self.twins = {gold: golds for golds in twins.values() for gold in golds}
+        self.open = [(repr(terms.accepted.get(call.id)), terms.omittable.get(call.id)) for call in calls]
+        self.strays = self._count_strays(self.partner)
 
     def run(self, last: int = -1) -> bool:
         """Find partners for the rest of pred's calls, in places of gold's order behind the last; bounded."""
         if len(self.to_pred) == len(self.preds):
             to_gold = {pred: gold for gold, pred in self.to_pred.items()}
-            return self.needed <= self.to_pred.keys() and self._strays(to_gold) <= self._strays(self.partner)
+            self.steps -= len(self.preds)
+            return self.needed <= self.to_pred.keys() and self._count_strays(to_gold) <= self.strays
         state = frozenset(self.to_pred), last
         missed = self.allowed and any(self.allowed[gold][0] <= last for gold in self.needed - state[0])
         if missed or state in self.failed:
             return False
         pred = self.preds[len(self.to_pred)]
-        for gold in self.twins[self.partner[pred]]:
+        for gold in self._partners(pred):
             self.steps -= 1
             position = self._position(gold, last)
             if self.steps < 0 or gold in self.to_pred or position is None:
@@ -135,15 +137,26 @@ class _OrderSearch:
             return last
         return min((position for position in self.allowed[gold] if position > last), default=None)
 
-    def _strays(self, to_gold: Mapping[int, int]) -> int:
-        """How many calls take from others than the partners of those that gold's take from."""
+    def _partners(self, pred: int) -> Iterator[int]:
+        """The calls of gold that a call of pred may stand for: those equal to its partner, and as open."""
+        partner = self.partner[pred]
+        is_gold = self.numbered[0].numbers[pred] == self.numbered[1].numbers[partner]
+        for gold in self.twins[partner]:
+            if is_gold or self.open[gold] == self.open[partner]:
+                yield gold
+
+    def _count_strays(self, to_gold: Mapping[int, int]) -> int:
+        """How many arguments refer to others than the partners of the calls that gold's refer to."""
         pred, gold = self.numbered
+        partners = [to_gold.get(position, -1) for position in range(len(pred.plan.calls))]
         answers = [(-1, -1)] if pred.plan.answer and gold.plan.answer else []
-        return sum(
-            sorted(to_gold.get(producer, -1) for producer in pred.producers(pred_call))
-            != sorted(gold.producers(gold_call))
-            for pred_call, gold_call in (*to_gold.items(), *answers)
-        )
+        strays = 0
+        for pred_call, gold_call in (*to_gold.items(), *answers):
+            gold_values = dict(gold.arguments[gold_call])
+            for name, value in pred.arguments[pred_call]:
+                producers = [partners[producer] for producer in producers_of(value, partners)]
+                strays += producers != [*producers_of(gold_values.get(name), range(len(gold.plan.calls)))]
+        return strays
 
 
 def _allowed_positions(gold: Plan, terms: Terms) -> list[Sequence[int]]:

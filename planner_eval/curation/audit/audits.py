@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.errors import InputError
@@ -72,14 +72,10 @@ def contradictions(subject: AuditedRecord) -> Iterator[GoldFinding]:
             continue
         if finding.code == "check.wrong_type" and (finding.call, finding.argument) in computed:
             continue  # its text stands for what a program computes
-        fault = _find_tool_fault(plan, catalog, finding)
-        if fault is not None:
-            yield fault
-        else:
-            code = finding.code.replace("check.", "gold.")
-            yield GoldFinding(
-                code, finding.message, CONFIDENCE_BY_CODE[finding.code], finding.call, finding.argument
-            )
+        code = finding.code.replace("check.", "gold.")
+        yield _find_tool_fault(plan, catalog, finding) or GoldFinding(
+            code, finding.message, CONFIDENCE_BY_CODE[finding.code], finding.call, finding.argument
+        )
     yield from _find_missing_signs(plan, catalog)
 
 
@@ -159,7 +155,6 @@ def _name_arguments(call: Call, catalog: Catalog) -> Call:
 
 # ----------------------------------------------------------------------
 # The audits: what is looked for in gold, a row each; `data/codes.toml` says what they may find.
-Finder: TypeAlias = Callable[[AuditedRecord], Iterable[GoldFinding]]
 
 
 class Audit(NamedTuple):
@@ -172,7 +167,7 @@ class Audit(NamedTuple):
     """
 
     codes: tuple[str, ...]
-    find: Finder
+    find: Callable[[AuditedRecord], Iterable[GoldFinding]]
     runs: bool = False
 
 
@@ -246,17 +241,12 @@ def audit(
     """
     findings = [finding for row in audits for finding in row.find(subject) if has(finding.code)]
     by_call = sorted(findings, key=lambda finding: (finding.call is None, finding.call or 0))
-    yield from _fold_items(subject.plan, by_call)
-
-
-def _fold_items(plan: Plan, findings: Sequence[GoldFinding]) -> Iterator[GoldFinding]:
-    """The findings with those about the items of one argument as one: the first, and how many are like it."""
-    by_argument: dict[object, list[GoldFinding]] = {}
-    for index, finding in enumerate(findings):
+    by_argument: dict[object, list[GoldFinding]] = {}  # those about the items of one argument are told as one
+    for index, finding in enumerate(by_call):
         key: object = index
         call, argument = finding.call, finding.argument
         if call is not None and argument is not None and not finding.operations:
-            has_items = isinstance(dict(plan.calls[call].arguments).get(argument), (list, dict))
+            has_items = isinstance(dict(subject.plan.calls[call].arguments).get(argument), (list, dict))
             key = (finding.code, call, argument, finding.confidence) if has_items else index
         by_argument.setdefault(key, []).append(finding)
     for first, *others in by_argument.values():

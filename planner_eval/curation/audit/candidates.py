@@ -11,7 +11,7 @@ from planner_eval.base.text import format_ordinal, shorten
 from planner_eval.comparison.policy.values import number_of
 from planner_eval.curation.audit.question import read_question
 from planner_eval.curation.audit.words import lookup_key
-from planner_eval.plan.model import Call, Path, Plan, Template, Value, leaves
+from planner_eval.plan.model import Path, Plan, Template, Value, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
 CODES = ("gold.candidate", "gold.candidates")
@@ -60,7 +60,15 @@ def find_picked_literals(plan: Plan) -> Iterator[PickedLiteral]:
     """
     lists: list[tuple[int, Path, dict[int, set[Any]]]] = []
     for position, call in enumerate(plan.calls):
-        for name, value in _distinctive_literals(call):
+        literals = (
+            (name, value)
+            for name, argument in call.arguments
+            if not isinstance(argument, Template)
+            for _, value in leaves(argument)
+        )
+        for name, value in literals:
+            if not _is_distinctive(value):
+                continue
             key = lookup_key(value)
             picks = []
             for source, path, keys_by_entry in lists:
@@ -105,42 +113,29 @@ def find_ambiguous_picks(plan: Plan, query: str | None = None) -> Iterator[GoldF
         path_text = ".".join(str(step) for step in pick.path)
         value = shorten(repr(pick.value), 60)
         if len(pick.entries) > 1:
-            which = ", ".join(format_ordinal(entry + 1) for entry in pick.entries[:4]) + (
-                ", …" if len(pick.entries) > 4 else ""
+            which = ", ".join(format_ordinal(entry + 1) for entry in pick.entries[:4])
+            which += ", …" if len(pick.entries) > 4 else ""
+            message = (
+                f"{pick.argument} is {value}, which the {which} of {pick.among} entries in the output of "
+                f"{tool} hold (at {path_text})"
             )
-            entries_text = (
-                f"the {which} of {pick.among} entries in the output of {tool} hold (at {path_text})"
-            )
-            message = f"{pick.argument} is {value}, which {entries_text}"
             yield GoldFinding("gold.candidates", message, "low", pick.call, pick.argument)
         elif pick.entries[0] > 0:
             chooses = _CHOICE_WORDS.search(query) if query else None
             clear = question is not None and question.english and chooses is None
             confidence: Confidence = "medium" if clear else "low"
-            why = (
-                f'the question says "{chooses[0]}"'
-                if chooses
-                else "the question does not say which"
-                if query
-                else ""
+            message = (
+                f"{pick.argument} is {value}, the {format_ordinal(pick.entries[0] + 1)} of {pick.among} that "
+                f"{tool} returned (at {path_text})"
             )
-            which = (
-                f"the {format_ordinal(pick.entries[0] + 1)} of {pick.among} that {tool} returned (at "
-                f"{path_text})"
-            )
-            message = f"{pick.argument} is {value}, {which}{'; ' if why else ''}{why}"
+            if query:
+                says = f'says "{chooses[0]}"' if chooses else "does not say which"
+                message += f"; the question {says}"
             yield GoldFinding("gold.candidate", message, confidence, pick.call, pick.argument)
 
 
-def _distinctive_literals(call: Call) -> Iterator[tuple[str, Value]]:
-    """The literals of a call that answers do not hold by chance."""
-    for name, argument in call.arguments:
-        for _, value in leaves(argument) if not isinstance(argument, Template) else ():
-            if _is_distinctive(value):
-                yield name, value
-
-
 def _is_distinctive(value: Value) -> bool:
+    """Whether answers do not hold a literal by chance."""
     if isinstance(value, str):
         return len(value.strip()) >= 4
     number = number_of(value)

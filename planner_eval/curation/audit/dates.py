@@ -174,11 +174,9 @@ def _find_vague_words(text: str, clocks: Sequence[ClockTime]) -> Iterator[tuple[
     """Words of a part of the day or a length of time that belong to no time of day."""
     covered_spans = [clock.span for clock in clocks]
     for start, end in covered_spans[:]:
-        after, before = (
-            _DAY_PART_OR_MEAL_AFTER.match(text, end),
-            _DAY_PART_OR_MEAL_BEFORE.search(text, max(0, start - 40), start),
-        )
-        covered_spans.extend(match.span() for match in (after, before) if match is not None)
+        after = _DAY_PART_OR_MEAL_AFTER.match(text, end)
+        before = _DAY_PART_OR_MEAL_BEFORE.search(text, max(0, start - 40), start)
+        covered_spans += [match.span() for match in (after, before) if match is not None]
     covered_spans.sort()
     index = 0
     for match in islice(_VAGUE_TIME_WORDS.finditer(text), MAX_MENTIONS):
@@ -238,9 +236,8 @@ def _find_clock_times(text: str, written: bool) -> Iterator[ClockTime]:
                 yield ClockTime((hour % 12 * 60 + minute + (720 if half == "p" else 0),), span)
             elif match["minute"] or match["clock"]:
                 exact = match["hour"][0] == "0" or (written and len(match["hour"]) == 2)
-                yield ClockTime(
-                    (hour * 60 + minute,) if exact else _times_in_day_part(text, span, hour, minute), span
-                )
+                times = (hour * 60 + minute,) if exact else _times_in_day_part(text, span, hour, minute)
+                yield ClockTime(times, span)
             elif (
                 _DAY_PART_AFTER.match(text, span[1])
                 or _BEFORE_HOUR.search(text, max(0, span[0] - 9), span[0])

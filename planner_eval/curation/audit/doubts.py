@@ -16,7 +16,7 @@ from planner_eval.catalogs.check import find_tool
 from planner_eval.curation.audit.grounding import CODES, is_identifier
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.curation.audit.words import words
-from planner_eval.plan.model import Call, Plan, Value, leaves
+from planner_eval.plan.model import Call, Plan, leaves
 from planner_eval.results.findings import CONFIDENCES, LEVELS, Confidence, Finding, GoldFinding, digests
 
 _SCHEMA_CODES = ("gold.missing_argument", "gold.unknown_argument", "gold.wrong_type", "gold.unknown_output")
@@ -74,27 +74,6 @@ class KeptDoubt(NamedTuple):
         """The same as sure as `confidence` says."""
         return self._replace(doubt=self.doubt.weighed(confidence))
 
-    def as_schema_fault(self, records: int, uses: int) -> KeptDoubt:
-        """The same about the tool: so many records have it of those that use the tool so."""
-        found, shown = self.doubt.found, self.doubt.shown
-        code = "gold.tool_schema"
-        message = f"{found.message} (in {records} of {format_count(uses, 'record')}: the schema may be wrong)"
-        doubt = self.doubt._replace(
-            found=found._replace(code=code, message=message, operations=()),
-            shown=shown._replace(code=code, message=message),
-        )
-        return self._replace(doubt=doubt)
-
-
-def tool_uses(plan: Plan) -> set[tuple[str, str | None]]:
-    """The tools that a plan calls, and these with each argument that it gives them.
-
-    Args:
-        plan: The plan.
-    """
-    calls = {(call.tool, None) for call in plan.calls}
-    return calls | {(call.tool, name) for call in plan.calls for name, _ in call.arguments}
-
 
 def find_schema_fault(subject: AuditedRecord, finding: GoldFinding) -> SchemaFault | None:
     """What a finding contradicts in a tool that is known; None of another.
@@ -129,7 +108,14 @@ def fold_schema_faults(
         count = uses[fault.tool, fault.argument if fault.code != "gold.missing_argument" else None]
         if len(by_record) >= _MIN_SCHEMA_RECORDS and len(by_record) >= _MIN_SCHEMA_SHARE * count:
             surest = min(by_record.values(), key=lambda kept: CONFIDENCES.index(kept.doubt.found.confidence))
-            folded[fault] = [surest, surest.as_schema_fault(len(by_record), count)]
+            code, doubt = "gold.tool_schema", surest.doubt
+            share = f"{len(by_record)} of {format_count(count, 'record')}"
+            message = f"{doubt.found.message} (in {share}: the schema may be wrong)"
+            doubt = doubt._replace(
+                found=doubt.found._replace(code=code, message=message, operations=()),
+                shown=doubt.shown._replace(code=code, message=message),
+            )
+            folded[fault] = [surest, surest._replace(doubt=doubt)]
     return [
         folded[kept.fault][1] if kept.fault in folded else kept
         for kept in doubts
@@ -171,7 +157,8 @@ def weigh_without_references(plan: Plan, finding: GoldFinding, catalog: Catalog 
     call = plan.calls[finding.call]
     values = [value for _, value in leaves(dict(call.arguments).get(finding.argument or ""))]
     for other in plan.calls[: finding.call]:
-        if values and all(value in _literals(other) for value in values):
+        literals = [value for _, argument in other.arguments for _, value in leaves(argument)]
+        if values and all(value in literals for value in values):
             break  # no later call has to return them
         same = (other.name, other.app) == (call.name, call.app)
         if not same and _may_return(other, finding.argument, catalog):
@@ -179,10 +166,6 @@ def weigh_without_references(plan: Plan, finding: GoldFinding, catalog: Catalog 
     if finding.code == "gold.ungrounded" and catalog is None and any(map(is_identifier, values)):
         return "medium" if sure == "high" else "low"
     return sure
-
-
-def _literals(call: Call) -> list[Value]:
-    return [value for _, argument in call.arguments for _, value in leaves(argument)]
 
 
 def _may_return(call: Call, argument: str | None, catalog: Catalog | None) -> bool:

@@ -15,7 +15,6 @@ from planner_eval.benchmarks.datasets.sources import Source
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.record_tools import RecordTools
 from planner_eval.comparison.gold_alternatives import describe_prose_gold, is_prose_gold, read_gold
-from planner_eval.comparison.policy.policy import Terms
 from planner_eval.curation.audit import audits, grounding, outcome, surplus
 from planner_eval.curation.audit.audits import (
     SET_AUDITS,
@@ -29,7 +28,6 @@ from planner_eval.curation.audit.doubts import (
     are_identifiers_kept_elsewhere,
     find_schema_fault,
     fold_schema_faults,
-    tool_uses,
     weigh_without_references,
 )
 from planner_eval.curation.audit.near_misses import is_program_name
@@ -151,7 +149,8 @@ class GoldAudit:
             for finding in audit(subject, self._audits, self._has):
                 self._keep(position, item, self._weigh(item.record, subject, finding), subject)
             self._has_references = self._has_references or _marks_results(subject)
-            self._uses.update(tool_uses(subject.plan))
+            calls = subject.plan.calls  # of each the tool, and the tool with each argument
+            self._uses.update({(call.tool, name) for call in calls for name in (None, *dict(call.arguments))})
             for set_audit in set_audits:
                 set_audit.add(position, subject)
         self._settle_confidence()
@@ -345,8 +344,10 @@ class GoldAudit:
         if hasattr(record.source, "category"):
             open_values = subject.open_values or OpenValues()
             record = record._replace(fields={**record.fields, **open_values._asdict()})
-        right = _read_accepted_plans(record, subject.plan)
-        if right is None:
+        try:
+            accepts_more = any(name in record.fields for name in GOLD_COMPANION_FIELDS)
+            right = read_gold(record, known=subject.plan).plans if accepts_more else ()
+        except (ParseError, InputError):  # so nobody can be outvoted
             self._unseen["votes"] += 1
             return subject
         return subject._replace(answers=answers, right=right)
@@ -432,23 +433,3 @@ def _fill_output_names(plan: Plan, catalog: Catalog | None) -> Plan:
         return (only,) if only else ()
 
     return replace(plan, calls=tuple(replace(c, returns=c.returns or outputs(c)) for c in plan.calls))
-
-
-def _read_accepted_plans(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms], ...] | None:
-    """What a record says is as right as its plan; None where that cannot be read, so that nobody may vote.
-
-    Args:
-        record: The record.
-        plan: Its plan.
-
-    >>> from planner_eval.reading.dialects.read import parse
-    >>> record = Record("g.jsonl", 0, "q", "f()", fields={"alternatives": ["g()"]})
-    >>> [one.calls[0].name for one, _ in _read_accepted_plans(record, parse("f()"))]
-    ['f', 'g']
-    """
-    if not any(name in record.fields for name in GOLD_COMPANION_FIELDS):
-        return ()
-    try:
-        return read_gold(record, known=plan).plans
-    except (ParseError, InputError):
-        return None

@@ -9,7 +9,7 @@ in another language) is no finding.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import Any, TypeGuard
@@ -380,7 +380,8 @@ def literals(plan: Plan, query: str, catalog: Catalog | None = None) -> Iterator
     question = read_question(query)
     seen: set[Any] = set()
     for position, call in enumerate(plan.calls):
-        declared = _declared_parameters(call, catalog)
+        tools = catalog.find(call.name, call.app) if catalog is not None else ()
+        declared = {parameter.name: parameter for tool in tools for parameter in tool.parameters}
         for name, argument_value in call.arguments:
             parameter = declared.get(name)
             if is_stated_sequence(argument_value, question.amounts):
@@ -482,11 +483,6 @@ def _needs_ground(argument_value: Value, path: Path, value: Value) -> bool:
     if isinstance(value, str):
         return not contains_kind(argument_value, Template)
     return isinstance(value, (int, float))
-
-
-def _declared_parameters(call: Call, catalog: Catalog | None) -> Mapping[str, Parameter]:
-    tools = catalog.find(call.name, call.app) if catalog is not None else ()
-    return {parameter.name: parameter for tool in tools for parameter in tool.parameters}
 
 
 def _find_literal_ground(

@@ -105,7 +105,9 @@ def find_whole_code(value: str, text: str) -> Span | None:
                 return span
     digits = "".join(c for c in value if c.isalnum()).lstrip("0")
     for match in _SPELLED_DIGITS.finditer(text) if digits.isdecimal() else ():
-        if _parse_spelled_digits(match[0]).lstrip("0") == digits:
+        spelled = re.split("[ ,-]+", match[0].casefold())
+        said = "".join("0" if word == "oh" else str(_DIGIT_WORDS.index(word)) for word in spelled)
+        if said.lstrip("0") == digits:
             return match.span()
     return None
 
@@ -230,11 +232,6 @@ def _strip_label(value: str) -> str:
     return value[match.end() :].lstrip("-_# ") if match and value[match.end() :].isdecimal() else value
 
 
-def _parse_spelled_digits(spelled: str) -> str:
-    words = re.split("[ ,-]+", spelled.casefold())
-    return "".join("0" if word == "oh" else str(_DIGIT_WORDS.index(word)) for word in words)
-
-
 # ----------------------------------------------------------------------
 # Numbers that a text says, in whatever form, and numbers that nobody has to say.
 # ----------------------------------------------------------------------
@@ -288,26 +285,25 @@ def amounts(text: str) -> Iterator[Amount]:
     [1200.0, 2.0, 3.0, 4.0, 0.75, 12.0, 5.0, 5000.0]
     """
     for match in _NUMBER.finditer(text):
-        span = match.span()
-        kind = match.lastgroup
+        span, kind = match.span(), match.lastgroup
+        values = [2.0]
         if match["digits"]:
             below = _MINUS.search(text, max(0, span[0] - 2), span[0]) is not None
             sign = -1.0 if below and not text[max(0, span[0] - 3) : span[0] - 2].isdecimal() else 1.0
-            yield from (Amount(sign * value, span) for value in _read_digits(match))
+            values = [sign * value for value in _read_digits(match)]
             if text[span[1] : span[1] + 1] == "M" and not text[span[1] + 1 : span[1] + 2].isalnum():
-                yield Amount(sign * 1e6 * float(match["digits"].replace(",", "")[:_MAX_DIGITS]), span)
+                values.append(sign * 1e6 * float(match["digits"].replace(",", "")[:_MAX_DIGITS]))
         elif kind == "words":
-            yield from (Amount(value, span) for value in _read_number_words(match["words"].casefold()))
+            values = [*_read_number_words(match["words"].casefold())]
         elif kind == "counts":
-            yield Amount(float(_QUANTITY_WORDS[match["counts"].casefold()]), span)
+            values = [float(_QUANTITY_WORDS[match["counts"].casefold()])]
         elif kind == "dozen":
-            yield Amount(6.0, span)
+            values = [6.0]
         elif kind == "more":
             count = match["many"].casefold()
             whole_number = float(count) if count.isdecimal() else float(_NUMBER_WORDS.get(count, 1))
-            yield from (Amount(value, span) for value in (whole_number + 0.5, whole_number))
-        else:
-            yield Amount(2.0, span)
+            values = [whole_number + 0.5, whole_number]
+        yield from (Amount(value, span) for value in values)
     yield from (Amount(value, span) for value, span in scientific_numbers(text))
     for match in _SPACED_NUMBER.finditer(text):
         yield Amount(float(re.sub(r"\s", "", match[0])), match.span())

@@ -12,7 +12,7 @@ from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import differing_letters
 from planner_eval.catalogs.catalog import Parameter
-from planner_eval.curation.audit.dates import Day, Moments, date_of, read_moment
+from planner_eval.curation.audit.dates import Moments, date_of, read_moment
 from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.words import (
     FUNCTION_WORDS,
@@ -246,18 +246,16 @@ def find_other_day(value: Value, question: Question) -> NearMiss | None:
     if today is None or _UNDECIDED.search(question.text):
         return None
     meant = [*_decided_days(question.text, question.moments, today)]
-    stated = [when for day in question.moments.days for when in _possible_dates(day, today)]
+    stated = [
+        when
+        for day in question.moments.days
+        for year in (today.year - 1, today.year, today.year + 1)
+        if (when := date_of(day._replace(year=day.year or year, month=day.month or today.month)))
+    ]
     if not meant or any(when in stated or any(when == other for other, _ in meant) for when in dates):
         return None
     quoted = meant[0][1]
     return NearMiss(quoted, f'is no "{quoted}" after {today}', "high")
-
-
-def _possible_dates(day: Day, today: date) -> Iterator[date]:
-    for year in (today.year - 1, today.year, today.year + 1):
-        when = date_of(day._replace(year=day.year or year, month=day.month or today.month))
-        if when is not None:
-            yield when
 
 
 def _decided_days(text: str, said: Moments, today: date) -> Iterator[tuple[date, str]]:
@@ -324,30 +322,26 @@ def is_described(value: Value, parameter: Parameter, question: Question) -> bool
     return any(word.form in gloss for word in question.words)
 
 
-def _is_word(choice: Value) -> bool:
-    return (
-        isinstance(choice, str)
-        and len(choice) >= _MIN_CHOICE_LETTERS
-        and choice.isalpha()
-        and choice.casefold() not in _NOT_WORDS
-    )
-
-
 def _read_glosses(value: Value, parameter: Parameter) -> dict[str, list[str]]:
     """Of each listed value, where a value is one, the words by which its description alone tells it."""
-    choices = [choice for choice in (parameter.type.enum or ())[:50] if _is_word(choice)]
+    words_allowed = (choice for choice in (parameter.type.enum or ())[:50] if isinstance(choice, str))
+    choices = [
+        choice
+        for choice in words_allowed
+        if len(choice) >= _MIN_CHOICE_LETTERS and choice.isalpha() and choice.casefold() not in _NOT_WORDS
+    ]
     if value not in choices:
         return {}
     description = parameter.description[:4000]
     glosses: dict[str, list[str]] = {}
-    for choice in map(str, choices):
+    for choice in choices:
         mention = re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", description, re.IGNORECASE)
         match = _GLOSS.match(description, mention.end()) if mention is not None else None
         if match is not None:
             gloss = _GLOSS_END.split(match["gloss"].strip(), maxsplit=1)[0]
             told = [word for word in words(gloss) if len(word.form) > 3 and word.plain not in FUNCTION_WORDS]
             glosses[choice] = [word.form for word in told[:_MAX_GLOSS_WORDS]]
-    common = {word.form for word in words(parameter.name)} | {w.form for c in choices for w in words(str(c))}
+    common = {word.form for word in words(parameter.name)} | {w.form for c in choices for w in words(c)}
     counts = [word for gloss in glosses.values() for word in set(gloss)]
     return {
         choice: [word for word in gloss if counts.count(word) == 1 and word not in common]

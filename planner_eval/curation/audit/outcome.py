@@ -240,19 +240,16 @@ def _text_mismatch_confidence(value: Any, gold: Any) -> Confidence | None:
         return None if value.strip().casefold() == gold.strip().casefold() else "high"
     text, other = (gold, value) if isinstance(gold, str) else (value, gold)
     number = number_of(other)
-    return "low" if number is None else _number_mismatch_confidence(other, number, text)
-
-
-def _number_mismatch_confidence(exact: float, number: float, answer_text: str) -> Confidence | None:
-    """How sure it is that a text does not say a number."""
-    answer_text = answer_text[-_MAX_CHARACTERS:].strip()
+    if number is None:
+        return "low"
+    answer_text = text[-_MAX_CHARACTERS:].strip()
     boxed = _BOXED_ANSWER.findall(answer_text)
     marked = boxed[-1] if boxed else _ANSWER_MARK.split(answer_text)[-1]
     text = marked.strip().strip("$:=* ").removesuffix(".").strip() if marked.strip() else answer_text
     plain = text.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text) else text
     if _PLAIN_NUMBER.fullmatch(plain):
         is_integer = plain.lstrip("+-").isdecimal() and len(plain) <= 300
-        return None if answers_match(exact, int(plain) if is_integer else float(plain)) else "high"
+        return None if answers_match(other, int(plain) if is_integer else float(plain)) else "high"
     option, sure = read_offered_answer(text), True
     if option is None:
         numbers = _NUMBER.findall(text)
@@ -431,9 +428,11 @@ def _find_failure(subject: AuditedRecord, trace: Trace) -> Iterator[GoldFinding]
     error = trace.calls[first].error if first is not None else trace.ended
     if error is None or error.kind in _PLAN_FAULT_KINDS:
         return
-    message, sure = f"the plan fails when run: {error.kind}: {error.message}", _failure_confidence(error.kind)
+    message = f"the plan fails when run: {error.kind}: {error.message}"
+    # a tool of the user's may fail for reasons of its own; one of ours fails for its arguments alone
+    sure: Confidence = "high" if error.kind in _CALL_ERROR_KINDS else "medium"
     call = None if first is None else subject.plan.calls[first]
-    if call is None:
+    if call is None or error.kind in _RESOURCE_LIMIT_KINDS:
         sure = "low"
     elif error.kind in _PARAMETER_NAME_ERROR_KINDS and _is_specified(subject, call):
         message += ", but its specification accepts gold's arguments (--by position passes them as written)"
@@ -441,13 +440,6 @@ def _find_failure(subject: AuditedRecord, trace: Trace) -> Iterator[GoldFinding]
     elif sure == "medium" and subject.arithmetic(call):
         sure = "high"
     yield GoldFinding("gold.fails", message, sure, first)
-
-
-def _failure_confidence(kind: str) -> Confidence:
-    """A tool of the user's may fail for reasons of its own; one of ours fails for its arguments alone."""
-    if kind in _RESOURCE_LIMIT_KINDS:
-        return "low"
-    return "high" if kind in _CALL_ERROR_KINDS else "medium"
 
 
 def _is_specified(subject: AuditedRecord, call: Call) -> bool:
@@ -472,27 +464,18 @@ def _find_chosen_option(
     right = read.get(expected.correct)
     if number is None or expected.correct not in texts or (right is not None and right.is_rounded(number)):
         return
-    matching_letters = [
-        letter for letter, option in read.items() if option is not None and option.is_value(number)
-    ]
+    matching = {k: option for k, option in read.items() if option is not None and option.is_value(number)}
     gold = f"gold says {expected.correct} = {texts[expected.correct].strip()}"
-    if matching_letters:
-        which = f"option{'s' * (len(matching_letters) > 1)} {' and '.join(matching_letters)}"
+    sure: Confidence
+    if matching:
+        which = f"option{'s' * (len(matching) > 1)} {' and '.join(matching)}"
         message = f"the plan gives {one_line_json(value, _WIDTH)}, which is {which}; {gold}"
-        yield GoldFinding(
-            "gold.option",
-            message,
-            _option_confidence(read[matching_letters[0]], right),
-            _answer_call(subject),
-        )
+        sure = "low" if right is None else "medium"
+        other = next(iter(matching.values()))
+        if right is not None and other.plain and right.plain and other.unit == right.unit:
+            sure = "high"
+        yield GoldFinding("gold.option", message, sure, _answer_call(subject))
     elif right is not None and not right.is_near(number) and None not in read.values():
         message = f"the plan gives {one_line_json(value, _WIDTH)}, which is not an option; {gold}"
-        sure: Confidence = "high" if right.plain else "medium"
+        sure = "high" if right.plain else "medium"
         yield GoldFinding("gold.answer", message, sure, _answer_call(subject))
-
-
-def _option_confidence(other: OfferedAnswer | None, right: OfferedAnswer | None) -> Confidence:
-    """Sure where both are numbers of one kind."""
-    if other is None or right is None:
-        return "low"
-    return "high" if other.plain and right.plain and other.unit == right.unit else "medium"

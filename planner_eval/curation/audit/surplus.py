@@ -45,11 +45,16 @@ def find_surplus(subject: AuditedRecord) -> Iterator[GoldFinding]:
     [('gold.shorter', 1)]
     """
     plan = subject.plan
-    yield from _find_unresolved(plan)
-    circle = _find_cycle(plan)
-    if circle is not None:
-        text = f"{_format_call(plan, circle)} depends on its own result, so it and its consumers never run"
-        yield GoldFinding("gold.cycle", text, "high", circle)
+    for d in plan.diagnostics:
+        if d.code == "reference.unresolved":
+            yield GoldFinding("gold.unresolved", d.message, "high", d.call, d.argument)
+    needs = producers(plan)
+    if blocked_positions(needs):
+        first = min(
+            min(circle) for circle in circles(needs) if len(circle) > 1 or circle[0] in needs[circle[0]]
+        )
+        text = f"{_format_call(plan, first)} depends on its own result, so it and its consumers never run"
+        yield GoldFinding("gold.cycle", text, "high", first)
         return
     acts = {call.tool for call in plan.calls if subject.looks(call) is False}
     terms = symbolic(plan, answer="last" if subject.ends else "sinks", acts=acts)
@@ -58,22 +63,6 @@ def find_surplus(subject: AuditedRecord) -> Iterator[GoldFinding]:
     for position, call in enumerate(plan.calls):
         if subject.arithmetic(call) and (reason := _describe_redundant_call(plan, terms, call)):
             yield GoldFinding("gold.shorter", f"{_format_call(plan, position)} {reason}", "medium", position)
-
-
-def _find_unresolved(plan: Plan) -> Iterator[GoldFinding]:
-    for diagnostic in plan.diagnostics:
-        if diagnostic.code == "reference.unresolved":
-            yield GoldFinding(
-                "gold.unresolved", diagnostic.message, "high", diagnostic.call, diagnostic.argument
-            )
-
-
-def _find_cycle(plan: Plan) -> int | None:
-    """The first call that waits for itself, over others or not; None where none does."""
-    needs = producers(plan)
-    if not blocked_positions(needs):
-        return None
-    return min(min(circle) for circle in circles(needs) if len(circle) > 1 or circle[0] in needs[circle[0]])
 
 
 def _find_dead_results(subject: AuditedRecord, terms: SymbolicRun) -> Iterator[GoldFinding]:
@@ -124,6 +113,8 @@ _IDENTITY_OPERANDS: dict[str, tuple[tuple[int, int], ...]] = {
 }
 """Functions that give back one operand where the other, at a place, is a number."""
 
+_OPERATION_WORDS = {"add": "plus", "subtract": "minus", "multiply": "times", "divide": "divided by"}
+
 _INVERSES: dict[str, tuple[tuple[str, int, int], ...]] = {
     "subtract": (("add", 0, 1), ("add", 1, 0)),
     "add": (("subtract", 0, 1),),
@@ -147,7 +138,8 @@ def _describe_redundant_call(plan: Plan, terms: SymbolicRun, call: Call) -> str 
             and isinstance(arguments[1 - index], Ref)
         ):
             producer = _format_call(plan, arguments[1 - index].call)
-            return f"returns the result of {producer}: {_format_operation(call.name, number)}"
+            operation = _OPERATION_WORDS.get(call.name, "to the power of")
+            return f"returns the result of {producer}: {operation} {number}"
     if not arguments or not isinstance(arguments[0], Ref):
         return None
     maker = plan.calls[arguments[0].call]
@@ -161,11 +153,6 @@ def _describe_redundant_call(plan: Plan, terms: SymbolicRun, call: Call) -> str 
         if fits and _value_key(terms, operands[other]) == _value_key(terms, arguments[1]):
             return f"undoes {_format_call(plan, arguments[0].call)}, and returns its input"
     return None
-
-
-def _format_operation(name: str, number: int) -> str:
-    words = {"add": "plus", "subtract": "minus", "multiply": "times", "divide": "divided by"}
-    return f"{words.get(name, 'to the power of')} {number}"
 
 
 def _value_key(terms: SymbolicRun, value: Any) -> Any:
@@ -250,7 +237,12 @@ class TwinFinder:
             return
         shape = self._shapes.of(subject.plan)
         if shape not in self._sketches:
-            self._sketches[shape] = self._sketch(subject.plan, shape)
+            plan = subject.plan
+            self._sketches[shape] = ShapeSummary(
+                tuple(call.tool for call in plan.calls),
+                tuple(sorted((call.tool, name) for call in plan.calls for name, _ in call.arguments)),
+                shape if plan.answer is None else self._shapes.of(replace(plan, answer=None)),
+            )
         tools = subject.catalog.tools if subject.catalog is not None else ()
         names = sorted((tool.app or "", tool.name) for tool in tools)  # those on offer
         key = text_hash(question_template(subject.query)), text_hash(repr(names))
@@ -262,35 +254,22 @@ class TwinFinder:
     def found(self) -> Iterator[tuple[int, GoldFinding]]:
         """The findings, each with the number of its record."""
         for key, group in self._groups.items():
-            yield from _find_odd_plans(group, self._sketches, english=key not in self._foreign)
-
-    def _sketch(self, plan: Plan, shape: str) -> ShapeSummary:
-        tools = tuple(call.tool for call in plan.calls)
-        argument_names = tuple(sorted((call.tool, name) for call in plan.calls for name, _ in call.arguments))
-        return ShapeSummary(
-            tools,
-            argument_names,
-            shape if plan.answer is None else self._shapes.of(replace(plan, answer=None)),
-        )
-
-
-def _find_odd_plans(
-    group: Sequence[_Item], sketches: Mapping[str, ShapeSummary], *, english: bool
-) -> Iterator[tuple[int, GoldFinding]]:
-    counts = Counter(item.shape for item in group)
-    if len(counts) < 2:
-        return
-    (first, most), (_, second) = counts.most_common(2)
-    usual = first if most > second and 2 * most > len(group) else None
-    agree = usual is not None and most >= 3 and 4 * most >= 3 * len(group)
-    confidence: Confidence = "medium" if agree and english else "low"
-    messages = {  # once a shape, however many have it
-        shape: _format_message(group, shape, usual, counts, sketches) for shape in counts if shape != usual
-    }
-    for number, _, shape in group:
-        if shape != usual:
-            message, names = messages[shape]
-            yield number, GoldFinding("gold.twin", message, confidence, None, None, names)
+            counts = Counter(item.shape for item in group)
+            if len(counts) < 2:
+                continue
+            (first, most), (_, second) = counts.most_common(2)
+            usual = first if most > second and 2 * most > len(group) else None
+            agree = usual is not None and most >= 3 and 4 * most >= 3 * len(group)
+            confidence: Confidence = "medium" if agree and key not in self._foreign else "low"
+            messages = {  # once a shape, however many have it
+                shape: _format_message(group, shape, usual, counts, self._sketches)
+                for shape in counts
+                if shape != usual
+            }
+            for number, _, shape in group:
+                if shape != usual:
+                    message, names = messages[shape]
+                    yield number, GoldFinding("gold.twin", message, confidence, None, None, names)
 
 
 def _format_message(
@@ -315,13 +294,13 @@ def _format_message(
 
 def _describe_difference(usual: ShapeSummary, odd: ShapeSummary) -> tuple[str, str]:
     """What plans of two shapes call, or that only what they pass on differs."""
+    calls = f"the calls {_format_tools(usual.tools)}"
     if sorted(odd.tools) != sorted(usual.tools):
-        return f"the calls {_format_tools(usual.tools)}", _format_tools(odd.tools)
+        return calls, _format_tools(odd.tools)
     if odd.given != usual.given:
-        return f"the calls {_format_tools(usual.tools)} with other arguments", "them with its own"
-    if usual.bare == odd.bare:
-        return f"the calls {_format_tools(usual.tools)} and answer with other results", "them too"
-    return f"the calls {_format_tools(usual.tools)} and pass their results differently", "them too"
+        return f"{calls} with other arguments", "them with its own"
+    how = "answer with other results" if usual.bare == odd.bare else "pass their results differently"
+    return f"{calls} and {how}", "them too"
 
 
 def _format_tools(tools: Sequence[str]) -> str:

@@ -374,19 +374,17 @@ class _Voter:
         self._next = next(self._pairs, (None, None))
         if pred is None:
             return None
-        plan, named = self._plan(pred), pred.fields.get("model")
+        reading, named = self._predictions.reading, pred.fields.get("model")
+        options = {"dialect": reading.dialect, "compute": reading.compute}
+        plan: Plan | None
+        try:
+            plan = read_answer(pred, **options)
+        except ParseError as error:
+            plan = None if reading.repair is False else read_repaired_plan(pred, error, **options)
         self._said += 1
         self._unread += plan is None
         model = self._predictions.model or (named if isinstance(named, str) else self._name)
         return Answer(self._name, plan, model)
-
-    def _plan(self, record: Record) -> Plan | None:
-        reading = self._predictions.reading
-        options = {"dialect": reading.dialect, "compute": reading.compute}
-        try:
-            return read_answer(record, **options)
-        except ParseError as error:
-            return None if reading.repair is False else read_repaired_plan(record, error, **options)
 
     def notes(self) -> Iterator[str]:
         model = f", by {self._predictions.model}" if self._predictions.model else ""

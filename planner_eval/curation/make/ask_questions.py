@@ -309,17 +309,16 @@ def _ask_judge(
     rules = settings.texts.fill("making/quality", language=settings.language, begin=begin, end=end)
     material = f"Steps:\n{begin}\n{description}\n{end}\n\nRequest:\n{begin}\n{text}\n{end}"
     talk = [system_message(rules), user_message(material)]
-    verdict = None
     for _ in range(2):
         reply = yield from ask("quality", talk, router=True, **settings.judging)
         verdict = read_verdict(reply)
         if verdict is not None:
-            break
+            return verdict
         talk += [
             assistant_message(one_line(reply.text, _MAX_SHOWN_CHARACTERS) or "\u2026"),
             user_message(settings.texts.fill("making/quality-again")),
         ]
-    return verdict
+    return None
 
 
 # ----------------------------------------------------------------------

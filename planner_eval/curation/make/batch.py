@@ -22,8 +22,8 @@ from planner_eval.curation.make.run_calls import (
     Refusal,
     fill_plan,
 )
-from planner_eval.curation.make.skeletons import Wishes, draw_patterned_skeleton, draw_skeleton
-from planner_eval.curation.make.tools import Node, Offer, ToolGraph, assign_tools, choose_offered_tools
+from planner_eval.curation.make.skeletons import Wishes, draw_skeleton
+from planner_eval.curation.make.tools import Node, Offer, ToolGraph, ToolSearch, choose_offered_tools
 from planner_eval.curation.make.values import NO_VALUE, draw_literal
 from planner_eval.execution.program import sink_calls
 from planner_eval.execution.run import execute_many
@@ -157,21 +157,28 @@ class PlanMaker:
         wishes, graph = self.order.wishes, self.order.graph
         if wish is not None and wish.shape:
             wishes = replace(wishes, pattern=wish.shape)
-        draw = draw_skeleton if wishes.pattern is None else draw_patterned_skeleton
-        needs = draw(wishes, graph.most_in, random)
+        needs = draw_skeleton(wishes, graph.most_in, random)
         if needs is None:
             return Refusal("no skeleton meets the bounds")
         pins = wish.pins(needs, random) if wish is not None else {}
         if pins is None:
             return Refusal("its skeleton cannot cover what is missing")
-        nodes = assign_tools(
-            needs, graph, self._fillable, random, scope=wishes.scope, pins=pins, without=self._slow
-        )
+        search = ToolSearch(needs, graph, self._fillable, random, wishes.scope, pins, self._slow)
+        nodes = search.assign()
         if nodes is None:
             return Refusal("no tools fit the skeleton")
-        distinct = self.order.distinct == "skeleton"
-        if distinct and self._classes.of(_plan_without_values(nodes, graph)) in self.known:
-            return Refusal("it was made before")
+        if self.order.distinct == "skeleton":
+            plan = build_plan(  # its values are still to come
+                Call(
+                    f"c{index}",
+                    graph.tools[node.tool].name,
+                    tuple((link.parameter, Ref(link.producer, link.output)) for link in node.links),
+                    graph.tools[node.tool].app,
+                )
+                for index, node in enumerate(nodes)
+            )
+            if self._classes.of(plan) in self.known:
+                return Refusal("it was made before")
         return nodes
 
     @cached_property
@@ -301,19 +308,6 @@ class PlanMaker:
         filled_count = len(self.open) - len(remaining)
         self.filled, self.open = self.filled + filled_count, remaining
         return filled_count > 0
-
-
-def _plan_without_values(nodes: Sequence[Node], graph: ToolGraph) -> Plan:
-    """The calls and references of a plan whose values are still to come."""
-    return build_plan(
-        Call(
-            f"c{index}",
-            graph.tools[node.tool].name,
-            tuple((link.parameter, Ref(link.producer, link.output)) for link in node.links),
-            graph.tools[node.tool].app,
-        )
-        for index, node in enumerate(nodes)
-    )
 
 
 def _final_answer(plan: Plan, values: Sequence[Any]) -> Any:

@@ -229,9 +229,8 @@ def phrase_request(task: Made, plain: Callable[[str], bool] = lambda text: True)
     listed = [
         f"{_ordinal(number).capitalize()}: {_clause(step, plain)}." for number, step in enumerate(steps)
     ]
-    return " ".join(
-        [f"Please do {_format_count(len(steps))} things and tell me {_phrase_answer(task.plan)}.", *listed]
-    )
+    count = (*TABLES["numbers"],)[len(steps)] if len(steps) <= 12 else str(len(steps))
+    return " ".join([f"Please do {count} things and tell me {_phrase_answer(task.plan)}.", *listed])
 
 
 def _phrase_answer(plan: Plan) -> str:
@@ -305,7 +304,3 @@ def _phrase_value(value: Value) -> str:
 
 def _ordinal(position: int) -> str:
     return _ORDINALS[position] if position < len(_ORDINALS) else format_ordinal(position + 1)
-
-
-def _format_count(number: int) -> str:
-    return (*TABLES["numbers"],)[number] if number <= 12 else str(number)

@@ -256,8 +256,3 @@ def parse_wishes(data: Mapping[str, Any], graph: ToolGraph) -> tuple[list[Wish],
     wishes += [Wish("shapes", shape=str(text)) for text in data.get("shapes", ())]
     wishes += [Wish("depths", depth=int(depth)) for depth in data.get("depths", ())]
     return wishes, strangers
-
-
-def is_reachable(wish: Wish, graph: ToolGraph) -> bool:
-    """Whether the tools are joined as a wish has it."""
-    return len(wish.tools) < 2 or any(map(wish.is_joined_by, graph.between(*wish.tools)))

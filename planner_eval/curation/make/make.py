@@ -25,7 +25,6 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.curation.make.batch import MakeOrder, MakeStep, PlanMaker
 from planner_eval.curation.make.feasibility import (
     find_unfillable_tools,
-    is_reachable,
     parse_wishes,
     refuse_impossible,
     refuse_unsayable,
@@ -242,7 +241,11 @@ def _add_file_wishes(order: MakeOrder, fill: Any, notes: list[str]) -> MakeOrder
     """What is to be made, with the wishes of a file; what cannot be made is noted."""
     graph = order.graph
     wishes, unknown_count = parse_wishes(read_wishes(fill), graph)
-    reachable = [wish for wish in wishes if is_reachable(wish, graph)]
+    reachable = [
+        wish
+        for wish in wishes
+        if len(wish.tools) < 2 or any(map(wish.is_joined_by, graph.between(*wish.tools)))
+    ]
     unjoined_count = len(wishes) - len(reachable)
     for count, why in (
         (unknown_count, f"name tools that {graph.catalog.name} does not have"),

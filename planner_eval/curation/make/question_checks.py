@@ -314,21 +314,12 @@ def _is_sure_ground(ground: Ground | None, value: Value, question: str) -> bool:
     """Whether a ground leaves no doubt; "a room" says 1, and nothing has to be said of an empty text."""
     if ground is None or ground.how in ("one", "empty", "default"):
         return ground is not None and (ground.how != "one" or bool(value == 1))
-    if ground.how == "day":
-        return ground.span is not None and _is_complete_date(
-            question[slice(*ground.span)], str(value), question
-        )
+    if ground.how == "day":  # in numbers, its year somewhere beside them
+        said = question[slice(*ground.span)] if ground.span is not None else ""
+        alone = Question(said).grounds(str(value)) if any(char.isdigit() for char in said) else None
+        years = re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", str(value))
+        return alone is not None and alone.how in ("day", "text") and all(year in question for year in years)
     return ground.sure and ground.how not in ("part", "result")
-
-
-def _is_complete_date(words: str, value: str, question: str) -> bool:
-    """Whether words say a day by themselves: in numbers, its year somewhere beside them.
-
-    A weekday, or so many days before another, leave it to a calendar.
-    """
-    alone = Question(words).grounds(value) if any(char.isdigit() for char in words) else None
-    years = re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", value)
-    return alone is not None and alone.how in ("day", "text") and all(year in question for year in years)
 
 
 def find_missing_verbatim(task: Made, question: str) -> Iterator[str]:

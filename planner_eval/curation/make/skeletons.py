@@ -260,6 +260,8 @@ def meets_wishes(needs: Skeleton, wishes: Wishes) -> bool:
 def draw_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | None:
     """A skeleton that meets the wishes; None where so many tries as :data:`MAX_TRIES` gave none.
 
+    Of a pattern it is any of those that fit; None where none does.
+
     Args:
         wishes: What is wanted.
         most_in: How many calls' outputs one call can take.
@@ -270,6 +272,13 @@ def draw_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | No
     >>> found is not None and figures(found)["depth"]
     3
     """
+    if wishes.pattern is not None:
+        fitting = [
+            needs
+            for needs in generate_skeletons(wishes.pattern, wishes.calls)
+            if meets_wishes(needs, wishes) and max(map(len, needs)) <= most_in
+        ]
+        return random.choice(fitting) if fitting else None
     for _ in range(MAX_TRIES):
         needs = _grow_skeleton(wishes, most_in, random)
         if needs is not None and meets_wishes(needs, wishes) and max(map(len, needs)) <= most_in:
@@ -381,22 +390,6 @@ def generate_skeletons(pattern: str, sizes: Range) -> Iterator[Skeleton]:
         return
     for size in range(max(sizes.low, _MIN_PATTERN_CALLS[pattern]), sizes.high + 1):
         yield _pattern_skeleton(pattern, size)
-
-
-def draw_patterned_skeleton(wishes: Wishes, most_in: int, random: Random) -> Skeleton | None:
-    """A skeleton of the pattern that is wished for; None where none is what else is wished for.
-
-    Args:
-        wishes: What is wanted.
-        most_in: How many calls' outputs one call can take.
-        random: Where chance comes from.
-    """
-    fitting = [
-        needs
-        for needs in generate_skeletons(wishes.pattern or "", wishes.calls)
-        if meets_wishes(needs, wishes) and max(map(len, needs)) <= most_in
-    ]
-    return random.choice(fitting) if fitting else None
 
 
 def _pattern_skeleton(pattern: str, size: int) -> Skeleton:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -68,15 +68,6 @@ def nodes_of(plan: Plan, graph: ToolGraph) -> tuple[Node, ...] | Refusal:
     return tuple(nodes) or Refusal("it makes no call")
 
 
-def count_end_calls(nodes: Sequence[Node]) -> int:
-    """How many calls give what no other takes.
-
-    >>> count_end_calls((Node(0), Node(1, (Link("y", 0, ()),)), Node(0)))
-    2
-    """
-    return len(nodes) - len({link.producer for node in nodes for link in node.links})
-
-
 # ----------------------------------------------------------------------
 # What plans are made of, and like: a catalog, what runs them, wishes, and plans to follow.
 _WORLD_PREFIX = "world:"
@@ -133,8 +124,7 @@ def _catalog_of(tools: Any) -> Catalog:
     if isinstance(tools, ToolSource) or (isinstance(tools, str) and tools.startswith("recorded:")):
         raise InputError("these tools do not describe their parameters: add --catalog")
     if not isinstance(tools, str):
-        functions = list(tools.values()) if isinstance(tools, Mapping) else tools
-        return read_catalog(functions)
+        return read_catalog(list(tools.values()) if isinstance(tools, Mapping) else tools)
     if tools in ("nestful", "nestful:official", "nestful:sane"):
         return read_catalog_file(str(folder("data") / "catalogs" / "nestful.json"))
     if tools.startswith(_WORLD_PREFIX):
@@ -259,8 +249,12 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
             nodes = nodes_of(item.plan, graph)
         else:
             nodes = Refusal("it cannot be read" if item.error else "it has no plan", item.error or "")
-        if not isinstance(nodes, Refusal) and form in SINGLE_ANSWER_LAYOUTS and count_end_calls(nodes) > 1:
-            nodes = Refusal(f"several of its calls give the answer, and a gold answer of {form} is of one")
+        if not isinstance(nodes, Refusal) and form in SINGLE_ANSWER_LAYOUTS:
+            used = {link.producer for node in nodes for link in node.links}
+            if len(nodes) - len(used) > 1:
+                nodes = Refusal(
+                    f"several of its calls give the answer, and a gold answer of {form} is of one"
+                )
         if isinstance(nodes, Refusal):
             refusals.setdefault(nodes.why, []).append(nodes.what)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
 from typing import NamedTuple, TypeAlias
@@ -245,17 +245,9 @@ class Node:
     links: tuple[Link, ...] = ()
 
 
-def assign_tools(
-    needs: Skeleton,
-    graph: ToolGraph,
-    fillable: Fillable,
-    random: Random,
-    *,
-    scope: str | None,
-    pins: Mapping[int, int],
-    without: Container[int],
-) -> tuple[Node, ...] | None:
-    """Tools for a skeleton's calls; None where a search of so many steps as :data:`MAX_STEPS` found none.
+@dataclass
+class ToolSearch:
+    """Goes through the calls in order, tries tools at random, and takes back what leads nowhere.
 
     Args:
         needs: The skeleton.
@@ -266,31 +258,30 @@ def assign_tools(
         pins: The tools of some calls, by place.
         without: Tools that no call may be of.
     """
-    search = _ToolSearch(needs, graph, fillable, random, scope, pins, without)
-    return tuple(search.nodes) if search.assign(0) and search.is_scoped() else None
 
+    needs: Skeleton
+    graph: ToolGraph
+    fillable: Fillable
+    random: Random
+    scope: str | None
+    pins: Mapping[int, int]
+    without: Container[int]
+    nodes: list[Node] = field(default_factory=list)
+    steps: int = 0
 
-class _ToolSearch:
-    """Goes through the calls in order, tries tools at random, and takes back what leads nowhere."""
-
-    def __init__(
-        self,
-        needs: Skeleton,
-        graph: ToolGraph,
-        fillable: Fillable,
-        random: Random,
-        scope: str | None,
-        pins: Mapping[int, int],
-        without: Container[int],
-    ) -> None:
-        self.needs, self.graph, self.fillable, self.random = needs, graph, fillable, random
-        self.scope, self.pins, self.without = scope, pins, without
-        self.users = consumers_of(needs)
+    def __post_init__(self) -> None:
+        self.users = consumers_of(self.needs)
         self.below = levels(self.users)
-        self.nodes: list[Node] = []
-        self.steps = 0
 
-    def assign(self, index: int) -> bool:
+    def assign(self) -> tuple[Node, ...] | None:
+        """Tools for the skeleton's calls; None where so many steps as :data:`MAX_STEPS` found none."""
+        if not self._assign(0):
+            return None
+        apps = [self.graph.tools[node.tool].app for node in self.nodes]
+        is_scoped = self.scope != "mm" or 1 < len(set(apps)) < len(apps)
+        return tuple(self.nodes) if is_scoped else None
+
+    def _assign(self, index: int) -> bool:
         """Find tools for a call and those behind it; whether there are any."""
         if index == len(self.needs):
             return True
@@ -304,7 +295,7 @@ class _ToolSearch:
             if links is None or not self._filled(tool, links):
                 continue
             self.nodes.append(Node(tool, links))
-            if self.assign(index + 1):
+            if self._assign(index + 1):
                 return True
             self.nodes.pop()
         return False
@@ -357,13 +348,6 @@ class _ToolSearch:
             return all(self.graph.tools[node.tool].app != app for node in self.nodes)
         return True
 
-    def is_scoped(self) -> bool:
-        """Whether the plan is of the scope that is wanted."""
-        if self.scope != "mm":
-            return True
-        apps = [self.graph.tools[node.tool].app for node in self.nodes]
-        return 1 < len(set(apps)) < len(apps)
-
     def _links(self, index: int, tool: int) -> tuple[Link, ...] | None:
         """A parameter for each call whose output is needed; no two take one."""
         graph, needed = self.graph, list(self.needs[index])
@@ -372,24 +356,18 @@ class _ToolSearch:
             self.random.shuffle(connections[p])
         chosen: dict[str, Link] = {}
         for p in sorted(needed, key=lambda p: len(connections[p])):
-            connection = next((link for link in connections[p] if link.parameter not in chosen), None)
-            if connection is None:
+            free = next((link for link in connections[p] if link.parameter not in chosen), None)
+            if free is None:
                 return None
-            chosen[connection.parameter] = Link(connection.parameter, p, connection.output)
-        self._more(connections, chosen)
+            chosen[free.parameter] = Link(free.parameter, p, free.output)
+        # further outputs of the same calls, by name alone: a number is not taken because it is there
+        for p in sorted(connections):
+            for connection in connections[p]:
+                is_new = connection.named and connection.parameter not in chosen
+                if is_new and self.random.random() < EXTRA_INPUT_RATE:
+                    chosen[connection.parameter] = Link(connection.parameter, p, connection.output)
         order = {parameter.name: position for position, parameter in enumerate(graph.tools[tool].parameters)}
         return tuple(sorted(chosen.values(), key=lambda link: order.get(link.parameter, 0)))
-
-    def _more(self, connections: Mapping[int, list[ToolLink]], chosen: dict[str, Link]) -> None:
-        """Further outputs of the same calls, by name alone: a number is not taken because it is there."""
-        for producer, producer_connections in sorted(connections.items()):
-            for connection in producer_connections:
-                if (
-                    connection.named
-                    and connection.parameter not in chosen
-                    and self.random.random() < EXTRA_INPUT_RATE
-                ):
-                    chosen[connection.parameter] = Link(connection.parameter, producer, connection.output)
 
     def _filled(self, tool: int, links: Sequence[Link]) -> bool:
         linked = {link.parameter for link in links}

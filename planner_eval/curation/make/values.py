@@ -166,9 +166,8 @@ def draw_literal(tool: Tool, parameter: Parameter, random: Random, *, texts: boo
         if value is NO_VALUE:
             return NO_VALUE
         written = as_text(value) if texts else value
-        if not any(True for _ in ValueChecker(texts, ()).wrong(written, parameter.type)) and _is_accepted(
-            tool, parameter, written, texts
-        ):
+        wrong = ValueChecker(texts, ()).wrong(written, parameter.type)
+        if not wrong and _is_accepted(tool, parameter, written, texts):
             return written
     return NO_VALUE
 
@@ -293,13 +292,11 @@ def _draw_text(name: str, kind: Type, random: Random) -> Any:
     low, high = kind.length
     if high is not None and len(text) > high:
         text = "".join(random.choice(string.ascii_uppercase) for _ in range(high))
-    if low is not None and len(text) < low:
-        return (
-            NO_VALUE
-            if low > MAX_TEXT_CHARACTERS
-            else text + "".join(random.choices(string.ascii_lowercase, k=low - len(text)))
-        )
-    return text
+    if low is None or len(text) >= low:
+        return text
+    if low > MAX_TEXT_CHARACTERS:
+        return NO_VALUE
+    return text + "".join(random.choices(string.ascii_lowercase, k=low - len(text)))
 
 
 def _draw_formatted_text(form: str, random: Random) -> str:
@@ -392,9 +389,9 @@ def find_other_values(value: Any, kind: Type, random: Random) -> list[Any]:
         if isinstance(value, dict):
             return changed[::-1]
         return [[*reversed(value), value[-1]], *([*items.values()] for items in changed)]
-    return (
-        [[_PLAIN_TEXTS[0]], [4]] if value == [] else [{"other": 4}] if value == {} else [_PLAIN_TEXTS[0], 4]
-    )
+    if value == {}:
+        return [{"other": 4}]
+    return [[_PLAIN_TEXTS[0]], [4]] if value == [] else [_PLAIN_TEXTS[0], 4]
 
 
 def _other_texts(text: str) -> list[str]:

@@ -59,14 +59,12 @@ def make_layout_step(form: str) -> MakeStep:
         if isinstance(changed, Refusal):
             return changed
         try:
-            back = layout.parse(layout.record(changed))
+            record = layout.record(changed)
+            back = parse(record[layout.field] if layout.field else record, dialect=layout.dialect)
         except (WriteError, ParseError):
             return Refusal(f"{form} cannot express it")
-        return (
-            changed
-            if same(back, resolve_references(changed.plan) if form == "complexfuncbench" else changed.plan)
-            else Refusal(f"{form} expresses another plan")
-        )
+        plan = resolve_references(changed.plan) if form == "complexfuncbench" else changed.plan
+        return changed if same(back, plan) else Refusal(f"{form} expresses another plan")
 
     return step
 
@@ -120,10 +118,7 @@ def _fit_nestful(task: Made) -> Made | Refusal:
     if any(call.app for call in plan.calls):
         return Refusal("NESTful's records have no apps")
     tools = {tool.name: tool for tool in task.tools}
-    multi_output = [
-        tool for call in plan.calls if (tool := tools[call.name]) and len(tool.returns.fields) > 1
-    ]
-    if multi_output:
+    if any(len(tools[call.name].returns.fields) > 1 for call in plan.calls):
         return Refusal("NESTful's executor takes tools of one output")
 
     if len(sink_calls(plan)) > 1:
@@ -231,12 +226,11 @@ def _appbench_record(task: Made) -> Record:
 
 # ---------------------------------------------------------------- ComplexFuncBench, FunctionChat-Bench
 def _fit_complexfuncbench(task: Made) -> Made | Refusal:
-    ran = all(call.has_result for call in task.plan.calls)
     if any(call.app for call in task.plan.calls):
         return Refusal("ComplexFuncBench's records have no apps")
-    return (
-        task if ran else Refusal("ComplexFuncBench's records hold the output of each call: plans must be run")
-    )
+    if not all(call.has_result for call in task.plan.calls):
+        return Refusal("ComplexFuncBench's records hold the output of each call: plans must be run")
+    return task
 
 
 def resolve_references(plan: Plan) -> Plan:
@@ -351,8 +345,7 @@ def _function_records(tasks: Sequence[Made], catalog: Catalog, seed: int) -> lis
 
 def _draw_tool_lists(tool: Tool, catalog: Catalog, random: Random) -> Iterator[Record]:
     for kind, offer in OFFER_LISTS:
-        distractors = choose_distractors([tool], catalog.tools, offer, random)
-        tools = [tool, *distractors]
+        tools = [tool, *choose_distractors([tool], catalog.tools, offer, random)]
         random.shuffle(tools)
         yield {"type": kind, "content": [_chat_function(t) for t in tools]}
 
@@ -367,28 +360,22 @@ class _Layout(NamedTuple):
     Args:
         fit: Makes a plan one that the layout can say, or refuses it.
         record: Writes the record.
-        parse: Reads the plan of a record.
+        field: The field of the record that holds the plan; "" where the record is the plan.
+        dialect: The notation in which it stands there.
     """
 
     fit: Callable[[Made], Made | Refusal]
     record: Callable[[Made], Record]
-    parse: Callable[[Record], Plan]
+    field: str
+    dialect: str
 
 
 _LAYOUTS: Mapping[str, _Layout] = {
-    "planeval": _Layout(lambda task: task, _own_record, lambda record: parse(record["gold"], dialect="plan")),
-    "nestful": _Layout(
-        _fit_nestful, _nestful_record, lambda record: parse(record["output"], dialect="nestful")
-    ),
-    "appbench": _Layout(
-        _fit_appbench, _appbench_record, lambda record: parse(record["output"], dialect="appbench")
-    ),
-    "functionchat": _Layout(
-        _fit_functionchat, _functionchat_record, lambda record: parse(record, dialect="json")
-    ),
+    "planeval": _Layout(lambda task: task, _own_record, "gold", "plan"),
+    "nestful": _Layout(_fit_nestful, _nestful_record, "output", "nestful"),
+    "appbench": _Layout(_fit_appbench, _appbench_record, "output", "appbench"),
+    "functionchat": _Layout(_fit_functionchat, _functionchat_record, "", "json"),
     "complexfuncbench": _Layout(
-        _fit_complexfuncbench,
-        _complexfuncbench_record,
-        lambda record: parse(record["conversations"], dialect="complexfuncbench"),
+        _fit_complexfuncbench, _complexfuncbench_record, "conversations", "complexfuncbench"
     ),
 }

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import Any
 
 from planner_eval.base.errors import AbsentError, InputError, ParseError, WriteError
 from planner_eval.base.json_text import loads_if_json
@@ -33,10 +33,8 @@ from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import refuse_unknown_ids
 from planner_eval.reading.files.record import Record
+from planner_eval.reading.parse import Source
 from planner_eval.reading.settings import Reading
-
-TextPredicate: TypeAlias = Callable[[str, str], bool]
-"""Whether a prediction and a gold plan, as they are written, show something."""
 
 PLACEHOLDERS = ("{pred}", "{gold}")
 """What stands for the two files in a command."""
@@ -53,7 +51,7 @@ class Goal(NamedTuple):
         asked: What may answer now this, now that of one pair, in words; nothing of what cannot.
     """
 
-    texts: TextPredicate
+    texts: Callable[[str, str], bool]
     said: str
     asked: str = ""
 
@@ -132,7 +130,7 @@ def goal_of_command(command: str, pred: InputSide, gold: InputSide, seconds: flo
         filled = command
         # each run has a folder of its own: what a command does to it, the next one does not see
         with tempfile.TemporaryDirectory(
-            prefix=_FOLDER_PREFIX, dir=parent, ignore_cleanup_errors=True
+            prefix="planeval-", dir=parent, ignore_cleanup_errors=True
         ) as folder:
             for placeholder, record, text in zip(PLACEHOLDERS, (pred, gold), texts, strict=True):
                 file = record.file(text)
@@ -148,9 +146,6 @@ def goal_of_command(command: str, pred: InputSide, gold: InputSide, seconds: flo
     return Goal(
         lambda pred, gold: ran((pred, gold)).fine, f"the command exits with 0: {command}", asked="the command"
     )
-
-
-_FOLDER_PREFIX = "planeval-"
 
 
 def make_plain_folder() -> str:
@@ -198,17 +193,11 @@ def run_command(command: str, seconds: float) -> CommandResult:
             with suppress(ProcessLookupError, PermissionError):  # nothing of it is left, as mostly
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        output = _tail(stream)
+        stream.seek(max(0, stream.seek(0, os.SEEK_END) - _MAX_OUTPUT_CHARACTERS))
+        end = stream.read(_MAX_OUTPUT_CHARACTERS).decode("utf-8", "replace").strip()
+    output = one_line(end, _MAX_OUTPUT_CHARACTERS)
     ended = f"it exited with {code}" if code >= 0 else f"it was ended by signal {-code}"
     return CommandResult(code == 0, f"{ended}: {output}" if output else ended)
-
-
-def _tail(stream: IO[bytes]) -> str:
-    """The end of what a command said, on one line."""
-    stream.seek(max(0, stream.seek(0, os.SEEK_END) - _MAX_OUTPUT_CHARACTERS))
-    return one_line(
-        stream.read(_MAX_OUTPUT_CHARACTERS).decode("utf-8", "replace").strip(), _MAX_OUTPUT_CHARACTERS
-    )
 
 
 # ---------------------------------------------------------------- two variants
@@ -264,23 +253,14 @@ def _format_value(value: Any) -> str:
 
 # ----------------------------------------------------------------------
 # An answer and its sample, made smaller while a benchmark's two scores disagree about them.
-class ScoredSides(NamedTuple):
-    """An answer and its sample's gold.
-
-    Args:
-        pred: The answer.
-        gold: The gold.
-        score: In which figures the two scores of both, as they are written, disagree.
-    """
-
-    pred: InputSide
-    gold: InputSide
-    score: Callable[[str, str], FigureDifferences]
-
-
 def read_scored_sides(
-    pred: str, gold: str, name: str, settings: Mapping[str, str], selection: PairSelection, reading: Reading
-) -> ScoredSides:
+    pred: Source,
+    gold: Source,
+    name: str | None,
+    settings: Mapping[str, str],
+    selection: PairSelection,
+    reading: Reading,
+) -> tuple[InputSide, InputSide, Callable[[str, str], FigureDifferences]]:
     """An answer, its sample's gold, and in which figures a benchmark's two scores of them disagree.
 
     Args:
@@ -294,18 +274,28 @@ def read_scored_sides(
     Raises:
         InputError: there is no such file, benchmark, option or sample.
     """
+    if name is None:
+        raise InputError("--differs compares scores of a benchmark: add --benchmark NAME")
+    files: list[str] = []
+    for role, source in (("answers", pred), ("gold", gold)):
+        if not isinstance(source, (str, os.PathLike)):
+            raise InputError(f"the {role} are a {type(source).__name__}, expected the path of a file")
+        files.append(os.fspath(source))
+    pred_file, gold_file = files
     bench = benchmark(name)
     for variant in VARIANTS:
         bench.checked(variant, settings)
     if bench.several(settings):
         raise InputError(f"{bench.title} scores several answers to a sample together, so there is no pair")
-    samples = gold_samples(bench, gold, cache=reading.cache)
-    answers = read_answers(pred, id_field=reading.id_field, text_field=reading.text_field, benchmark=bench)
+    samples = gold_samples(bench, gold_file, cache=reading.cache)
+    answers = read_answers(
+        pred_file, id_field=reading.id_field, text_field=reading.text_field, benchmark=bench
+    )
     matched = match_answers(answers.found, samples, by=reading.by, nothing=bench.nothing)
-    sample, text = _select_answer(matched.records, selection, f"{pred} and {gold}")
-    record = Record(pred, 0, sample.id, text)
+    sample, text = _select_answer(matched.records, selection, f"{pred_file} and {gold_file}")
+    record = Record(pred_file, 0, sample.id, text)
     pred_record = read_side(
-        PlanFile(pred, (record,), False), record, {"dialect": reading.dialect}, selection.to, role="pred"
+        PlanFile(pred_file, (record,), False), record, {"dialect": reading.dialect}, selection.to, role="pred"
     )
     gold_record = _gold_side(bench, sample)
 
@@ -318,7 +308,7 @@ def read_scored_sides(
     pred_record = replace(
         pred_record, calling=_has_calls(pred_record), file=lambda text: SideFile(".txt", text)
     )
-    return ScoredSides(pred_record, replace(gold_record, calling=_has_calls(gold_record)), score)
+    return pred_record, replace(gold_record, calling=_has_calls(gold_record)), score
 
 
 def _parse_json(text: str) -> Any:

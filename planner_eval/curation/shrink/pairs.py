@@ -327,21 +327,3 @@ def select_one(pairs: Sequence[T], record: int | None, names: str) -> T:
     if record is not None and not 1 <= record <= count:
         raise InputError(f"{names} hold {format_count(count, 'pair')}, and there is no record {record:,}")
     return pairs[(record or 1) - 1]
-
-
-def select_pair(pairs: Any, record: int | None, names: str) -> tuple[Record, Record]:
-    """The one pair that is meant.
-
-    Args:
-        pairs: The pairs.
-        record: Its number, counted from 1; None where there is only one.
-        names: What the user named, for the message.
-
-    Raises:
-        InputError: there are several, no such number, or one side has no partner.
-    """
-    pred, gold = select_one(pairs, record, names)
-    if pred is None or gold is None:
-        present, lacking = (gold, "prediction") if pred is None else (pred, "gold plan")
-        raise InputError(f"{present.where}: there is no {lacking} beside it")
-    return pred, gold

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 from typing import Any, TypeAlias
@@ -241,43 +242,38 @@ def shrink(
     >>> [call.name for call in found.pair.gold.calls], len(found.pair.pred), found.ended
     (['h'], 0, 'smallest')
     """
-    work = _SearchState(pair, shows, tries, deadline, progress)
+    plain = Pair(*(content if isinstance(content, str) else strip_source(content) for content in pair))
+    until = None if deadline is None else time.monotonic() + deadline
+    work = _SearchState(plain, shows, tries, until, progress)
+    ended = "smallest"
     try:
         while any([work.reduced(kind) for kind in STEP_KINDS]):  # a list: every kind has its turn
             pass
     except _EndedError as error:
-        return Shrunk(work.pair, work.tries, work.steps, str(error))
+        ended = str(error)
     except KeyboardInterrupt:
-        return Shrunk(work.pair, work.tries, work.steps, "interrupted")
-    return Shrunk(work.pair, work.tries, work.steps, "smallest")
+        ended = "interrupted"
+    return Shrunk(work.pair, work.tries, work.steps, ended)
 
 
 class _EndedError(Exception):
     """The search ends before its end."""
 
 
+@dataclass
 class _SearchState:
     """The smallest pair so far, and what was tried."""
 
-    def __init__(
-        self,
-        pair: Pair,
-        shows: Callable[[Pair], bool],
-        tries: int,
-        deadline: float | None,
-        progress: Callable[[int, Pair], None] | None,
-    ) -> None:
-        self.pair = Pair(
-            *(
-                plan_or_text if isinstance(plan_or_text, str) else strip_source(plan_or_text)
-                for plan_or_text in pair
-            )
-        )
-        self.size = pair_size(self.pair)
-        self.partners = _match_calls(self.pair)
-        self.shows, self.most, self.progress = shows, tries, progress
-        self.until = None if deadline is None else time.monotonic() + deadline
-        self.tries = self.steps = 0
+    pair: Pair
+    shows: Callable[[Pair], bool]
+    most: int
+    until: float | None
+    progress: Callable[[int, Pair], None] | None
+    tries: int = 0
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.size, self.partners = pair_size(self.pair), _match_calls(self.pair)
         self.known = {_digest(self.pair)}
 
     def reduced(self, kind: StepKind) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,6 @@ from planner_eval.base.errors import (
     expect,
     expect_or_none,
 )
-from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.evaluate import Progress, pair
@@ -32,6 +30,7 @@ from planner_eval.curation.shrink.goals import (
     goal_of_code,
     goal_of_command,
     goal_of_variants,
+    read_scored_sides,
     refuse_code,
 )
 from planner_eval.curation.shrink.pairs import (
@@ -42,7 +41,7 @@ from planner_eval.curation.shrink.pairs import (
     Size,
     pair_size,
     read_side,
-    select_pair,
+    select_one,
     size_of,
     strip_source,
 )
@@ -115,13 +114,7 @@ class Shrunk:
     @property
     def said(self) -> str:
         """What was left of the pair, in one line."""
-        before, after = (
-            pred_size.plus(gold_size)
-            for pred_size, gold_size in (
-                (self.pred.before, self.gold.before),
-                (self.pred.after, self.gold.after),
-            )
-        )
+        before, after = self.pred.before.plus(self.gold.before), self.pred.after.plus(self.gold.after)
         left = [
             f"{format_count(was, what[:-1])} to {now:,}"
             for what, was, now in zip(Size._fields[:-1], before, after, strict=False)
@@ -160,24 +153,13 @@ CONFIRMATIONS = 3
 """So often a command or a function is asked again of the pair that was found."""
 
 
-class Limits(NamedTuple):
-    """How long is searched.
-
-    Args:
-        tries: How many pairs are tried at most; 10,000 when left out.
-        deadline: After how many seconds no further one is tried; None for no such limit.
-    """
-
-    tries: int
-    deadline: float | None
-
-
 def search(
     pred: InputSide,
     gold: InputSide,
     shows: Goal,
     policy: Policy,
-    limits: Limits,
+    tries: int,
+    deadline: float | None,
     progress: Callable[[int, str], None] | None,
 ) -> Shrunk:
     """Search over plans where they show it when they are written anew, else over texts.
@@ -187,7 +169,8 @@ def search(
         gold: The gold plan as given; together they show it.
         shows: What that is.
         policy: How values compare in the diff of what is found.
-        limits: How long is searched.
+        tries: How many pairs are tried at most.
+        deadline: After how many seconds no further one is tried; None for no such limit.
         progress: As for :func:`planner_eval.shrink`.
 
     Raises:
@@ -209,9 +192,13 @@ def search(
 
     def tell(count: int, pair: Pair) -> None:
         if progress is not None:
-            progress(count, _format_size(pair))
+            size = pair_size(pair)
+            plans = f"{size.calls:,} calls, {size.arguments:,} arguments"
+            progress(count, plans if size.calls else f"{size.weight:,} characters")
 
-    result = smallest.shrink(start, lambda pair: sides.shows(pair, shows), progress=tell, **limits._asdict())
+    result = smallest.shrink(
+        start, lambda pair: sides.shows(pair, shows), tries=tries, deadline=deadline, progress=tell
+    )
     left, right = (sides.part(index, start[index], result.pair[index]) for index in (0, 1))
     notes = [*pred.notes, *gold.notes, *sides.notes()]
     ended = result.ended
@@ -223,13 +210,6 @@ def search(
         except KeyboardInterrupt:  # what was found is written all the same
             ended = "interrupted"
     return Shrunk(left, right, shows.said, result.tries + used, result.steps, ended, tuple(notes), policy)
-
-
-def _format_size(pair: Pair) -> str:
-    size = pair_size(pair)
-    return (
-        f"{size.calls:,} calls, {size.arguments:,} arguments" if size.calls else f"{size.weight:,} characters"
-    )
 
 
 class _Sides:
@@ -380,9 +360,10 @@ def shrink(  # noqa: PLR0913 - the options of a public function
     if differs is not None:
         if differs != DIFFERING_SCORES:
             raise InputError(f"differs is {differs!r}, expected {DIFFERING_SCORES!r}")
-        pred_record, gold_record, what = _read_scored_goal(
-            pred, gold, benchmark, figure, settings or {}, selection, reading
+        pred_record, gold_record, score = read_scored_sides(
+            pred, gold, benchmark, settings or {}, selection, reading
         )
+        what = goal_of_variants(str(benchmark), score, pred_record, gold_record, figure)
     else:
         pred_record, gold_record = _read_sides(pred, gold, selection, reading)
         if code is not None:
@@ -394,7 +375,7 @@ def shrink(  # noqa: PLR0913 - the options of a public function
             if not shows(pred_record.text, gold_record.text):
                 raise AbsentError("the original pair does not fail in this way")
             what = Goal(shows, "what was asked for", asked="the function")
-    return search(pred_record, gold_record, what, chosen, Limits(tries or MAX_TRIES, deadline), progress)
+    return search(pred_record, gold_record, what, chosen, tries or MAX_TRIES, deadline, progress)
 
 
 _GOAL_OPTIONS = ("code", "command", "shows", "differs")
@@ -405,7 +386,12 @@ def _read_sides(
 ) -> tuple[InputSide, InputSide]:
     """The one pair that is meant."""
     paired = pair(pred, gold, reading=reading, ids=selection.id)
-    left, right = select_pair(paired.pairs, selection.record, f"{paired.pred.name} and {paired.gold.name}")
+    names = f"{paired.pred.name} and {paired.gold.name}"
+    selected: Any = select_one(paired.pairs, selection.record, names)
+    left, right = selected
+    if left is None or right is None:
+        present, lacking = (right, "prediction") if left is None else (left, "gold plan")
+        raise InputError(f"{present.where}: there is no {lacking} beside it")
     to = selection.to
     shared = {"compute": reading.compute}
     pred_options = {**shared, "dialect": reading.dialect, "repair": bool(reading.repair)}
@@ -419,26 +405,3 @@ def _read_sides(
         message = f"gold's accepted alternatives are ignored: {', '.join(ignored)}"
         return records[0], replace(records[1], notes=(*records[1].notes, message))
     return records
-
-
-def _read_scored_goal(
-    pred: Source,
-    gold: Source,
-    name: str | None,
-    figure: str | None,
-    settings: Mapping[str, str],
-    selection: PairSelection,
-    reading: Reading,
-) -> tuple[InputSide, InputSide, Goal]:
-    """The one answer and its sample, and what the benchmark's two scores say of them."""
-    from planner_eval.curation.shrink.goals import read_scored_sides
-
-    if name is None:
-        raise InputError("--differs compares scores of a benchmark: add --benchmark NAME")
-    for role, source in (("answers", pred), ("gold", gold)):
-        if not isinstance(source, (str, os.PathLike)):
-            raise InputError(f"the {role} are a {type(source).__name__}, expected the path of a file")
-    pred_record, gold_record, score = read_scored_sides(
-        os.fspath(pred), os.fspath(gold), name, settings, selection, reading
-    )
-    return pred_record, gold_record, goal_of_variants(name, score, pred_record, gold_record, figure)

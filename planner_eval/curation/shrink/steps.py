@@ -19,6 +19,7 @@ from planner_eval.curation.shrink.pairs import (
     number_length,
     weight_of,
 )
+from planner_eval.plan.graph import reach
 from planner_eval.plan.linking import build_plan, move_arguments
 from planner_eval.plan.model import (
     Arguments,
@@ -122,11 +123,7 @@ def _shorter_texts(text: str, pieces: Sequence[str], joiner: str) -> Iterator[st
 
 
 # ---------------------------------------------------------------- places
-ValuePlace: TypeAlias = tuple[int, int, Path]
-"""Of a value its call, its argument and the way to it, as in :class:`Change`."""
-
-
-def find_values(plan: Plan, *, outer: bool = False) -> dict[ValuePlace, Value]:
+def find_values(plan: Plan, *, outer: bool = False) -> dict[tuple[int, int, Path], Value]:
     """Each value of a plan, and unless outer ones alone are asked for, what it holds; outer ones first."""
     return {
         (call, number, path): item
@@ -297,12 +294,7 @@ def drop_calls(pair: Pair, units: Collection[CallPair], *, cut: bool) -> Pair:
 
 
 def _drop_with_consumers(plan: Plan, removed: set[Any]) -> Plan:
-    users = consumers(plan)
-    waiting = list(removed)
-    while waiting:
-        new = set(users[waiting.pop()]) - removed
-        removed |= new
-        waiting += new
+    removed = reach(removed, consumers(plan).__getitem__)
     answer = plan.answer and tuple(  # it consumes, too; values without what they need go, never the whole
         (name, value)
         for name, value in plan.answer

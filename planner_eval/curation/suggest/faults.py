@@ -199,12 +199,6 @@ def declares_output(plan: Plan, position: int, path: Path, catalog: Catalog) -> 
     return named and tool.output(path) is not None
 
 
-def read_text_reference(text: str) -> tuple[str, Path | None]:
-    """A text as a reference that its words may name."""
-    first, *steps = text.strip("${}<># ").split(".")
-    return first[:80], tuple(step for step in steps if step)[:5] or None
-
-
 def value_at_path(value: Value, path: Path) -> Value:
     """A part of a value, by the way to it."""
     for step in path:

@@ -12,10 +12,22 @@ from planner_eval.catalogs.catalog import ANY, Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker, format_path, is_compatible
 from planner_eval.curation.shrink.steps import replace_values
 from planner_eval.curation.suggest.candidates import (
+    MAX_NAME_CHARACTERS,
+    MAX_TOOLS,
+    MIN_LETTER_SIMILARITY,
     ExpectedOutput,
     Producers,
+    ToolIndex,
     are_opposites,
+    argument_fit,
+    describe_stray_words,
+    find_parameter,
+    has_parameter,
+    is_meaningless_name,
+    is_numbered_otherwise,
+    is_other_word,
     name_similarity,
+    strip_number,
 )
 from planner_eval.curation.suggest.faults import (
     AS_TEXT,
@@ -26,26 +38,9 @@ from planner_eval.curation.suggest.faults import (
     fault_key,
     find_difference,
     find_faults,
-    read_text_reference,
     value_at_path,
 )
 from planner_eval.curation.suggest.queries import find_named_values, plan_literals
-from planner_eval.curation.suggest.tool_names import (
-    MAX_NAME_CHARACTERS,
-    MAX_TOOLS,
-    MIN_LETTER_SIMILARITY,
-    ToolIndex,
-    are_names_alike,
-    argument_fit,
-    describe_stray_words,
-    find_parameter,
-    has_parameter,
-    is_meaningless_name,
-    is_numbered_otherwise,
-    is_other_word,
-    name_at_same_position,
-    strip_number,
-)
 from planner_eval.curation.suggest.values import Interpretation, find_interpretations
 from planner_eval.plan import graph
 from planner_eval.plan.inference import last_name
@@ -242,8 +237,12 @@ class _FaultFixes:
         counted_apart = is_numbered_otherwise(misnamed, free_names)
         stem = strip_number if counted_apart else str
         targets = free_names if len(needed) != len(misnamed) else [p.name for p in needed]
-        follows = counted_apart or not are_names_alike(misnamed, targets)
-        in_place = name_at_same_position(name, misnamed, targets) if follows else None
+        says_which = any(
+            name_similarity(key, target) >= MIN_LETTER_SIMILARITY for key in misnamed for target in targets
+        )
+        in_place = None  # what stands where the name stands, unless the names themselves say which it is
+        if (counted_apart or not says_which) and 1 < len(misnamed) <= len(targets):
+            in_place = dict(zip(misnamed, targets, strict=False)).get(name)
         other_names = [stem(key) for key in misnamed if key != name]
         renames: list[Fix] = []
         for parameter in free[:200]:
@@ -372,7 +371,9 @@ class _FaultFixes:
             ref = self.finder.call_names.named(value, self.position, bare=True)
             if ref is not None:
                 yield self._set(ref, "the text names an earlier call's output", 0.96, "plan")
-            expected = ExpectedOutput(self.position, self.name, parameter.type, *read_text_reference(value))
+            first, *steps = value.strip("${}<># ").split(".")
+            path = tuple(step for step in steps if step)[:5] or None
+            expected = ExpectedOutput(self.position, self.name, parameter.type, first[:80], path)
             for candidate in self.producers.candidates(expected)[:4]:
                 reason = f"a reference instead of the text: {candidate.reason}"
                 yield self._set(candidate.ref, reason, 0.75 * candidate.unasked, "plan")
@@ -508,8 +509,7 @@ class _FaultFixes:
         )
 
 
-_FixMethod = Callable[[_FaultFixes], Iterator[Fix]]
-_FIX_METHODS: dict[str, tuple[_FixMethod, ...]] = {
+_FIX_METHODS: dict[str, tuple[Callable[[_FaultFixes], Iterator[Fix]], ...]] = {
     "check.unknown_tool": (_FaultFixes._other_tool, _FaultFixes._other_app),
     "check.permission": (_FaultFixes._other_app, _FaultFixes._other_tool),
     **dict.fromkeys(("check.ambiguous_tool", NO_APP), (_FaultFixes._other_app,)),

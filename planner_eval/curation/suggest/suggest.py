@@ -28,9 +28,9 @@ from planner_eval.benchmarks.judging import Judge, make_request
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.patch import SCHEMA, apply_operations
+from planner_eval.curation.suggest.candidates import ToolIndex
 from planner_eval.curation.suggest.faults import Fault, fault_key
 from planner_eval.curation.suggest.proposals import Fix, FixFinder, Operations
-from planner_eval.curation.suggest.tool_names import ToolIndex
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.notations.plan import to_data
 from planner_eval.reading.parse import Source, parse

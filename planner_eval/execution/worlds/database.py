@@ -285,7 +285,10 @@ def from_stored_value(value: Any, kind: str) -> Any:
 
 def _convert_value(value: Any, kind: str) -> Any:
     if kind == "json":
-        return _convert_json(value)
+        try:
+            return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError):
+            return None
     if kind == "text":
         return str(value).strip() if isinstance(value, (str, int, float)) else None
     if kind == "boolean":
@@ -296,13 +299,6 @@ def _convert_value(value: Any, kind: str) -> Any:
     if kind in ("integer", "number"):
         return _convert_number(value, is_integer=kind == "integer")
     return _convert_moment(str(value).strip(), kind)
-
-
-def _convert_json(value: Any) -> str | None:
-    try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return None
 
 
 def _convert_number(value: str | int | float, *, is_integer: bool) -> int | float | None:

@@ -216,7 +216,8 @@ class _FactBuilder:
             self._insert_among_distractors(
                 self.world.definition.tables[name], {column: call.values[argument]}, state
             )
-        table, required_values = call.table, _required_values(call)
+        table = call.table
+        required_values = {match.column: call.values[argument] for argument, match in call.filters.items()}
         if table is None or call.api.python is not None or not (required_values or fixed):
             return
         for name, value in required_values.items():
@@ -378,11 +379,6 @@ def _required_state(call: ApiCall) -> Row:
     """What the API says of a row that is made for it."""
     state = {name: call.compute(text) for name, text in call.api.fact}
     return {name: value for name, value in state.items() if value is not None}
-
-
-def _required_values(call: ApiCall) -> Row:
-    """The columns that a row must have for the call to find it."""
-    return {match.column: call.values[argument] for argument, match in call.filters.items()}
 
 
 def _resolve_references(value: Any, results: Sequence[Any]) -> Any:

@@ -327,7 +327,8 @@ class ValueMaker:
         """
         maker = column.maker
         if maker.kind == "choice":
-            return stored_value(random.choice(maker.choices))
+            choice = random.choice(maker.choices)
+            return int(choice) if isinstance(choice, bool) else choice
         if maker.kind == "pool":
             pool = self.world.pools.get(maker.text)
             if pool is None:  # a column of the row itself
@@ -373,11 +374,6 @@ class ValueMaker:
                 chance = Random(f"{self.seed}/{column.name}/{key}")
             row[column.name] = self.value(column, row, chance)
         return {column.name: row[column.name] for column in table.columns}
-
-
-def stored_value(value: Any) -> Any:
-    """A value as the database holds it: truth values as 0 and 1."""
-    return int(value) if isinstance(value, bool) else value
 
 
 def as_json(text: str) -> str:

@@ -254,11 +254,10 @@ def load(source: str | Path) -> Definition:
             raise InputError(f"no world {text!r}; shipped: {', '.join(shipped)}; or name a world's file")
         path = folder("data") / "worlds" / f"{text}.toml"
         world = _make_definition(_read_data(path)[0], where=path.name, name=path.stem, functions={})
-        verify(world)
-        return world
-    path = Path(source)
-    data, functions = _read_data(path)
-    world = read(data, where=path.name, name=path.stem, functions=functions)
+    else:
+        path = Path(source)
+        data, functions = _read_data(path)
+        world = read(data, where=path.name, name=path.stem, functions=functions)
     verify(world)
     return world
 

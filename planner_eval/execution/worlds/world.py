@@ -88,7 +88,9 @@ class World:
             create_tables(self.connection, definition)
         except sqlite3.Error as error:
             raise InputError(f"{database} cannot hold the world {definition.name}: {error}") from None
-        if self._empty():
+        names = map(quote_name, definition.tables)
+        rows = (self.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)
+        if not any(rows):  # as in a database that was just made
             self._populate()
             self._settle(facts)
         elif facts:
@@ -181,7 +183,9 @@ class World:
         names = [api.name for api in apis]
         functions: dict[str, Callable[..., dict[str, Any]]] = {}
         for api in apis:
-            functions[api.full_name] = _name_function(partial(self._called, api), api)
+            function = partial(self._called, api)
+            vars(function).update(__name__=api.name, __doc__=api.about, offering_app=api.app)
+            functions[api.full_name] = function
             if names.count(api.name) == 1:
                 functions.setdefault(api.name, functions[api.full_name])
         return functions
@@ -277,11 +281,6 @@ class World:
         return self.definition.aliases.get(value.strip().casefold(), value)
 
     # ------------------------------------------------------------ how it begins
-    def _empty(self) -> bool:
-        """Whether no table holds a row, as in a database that was just made."""
-        names = map(quote_name, self.definition.tables)
-        return not any(self.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)
-
     def _populate(self) -> None:
         """Fill the tables with the rows that the world has without any facts."""
         making = self.making
@@ -304,12 +303,6 @@ class World:
         )
         values = [value for (value,) in cursor if value is not None]
         return random.choice(values) if values else None
-
-
-def _name_function(function: partial[Any], api: Api) -> Callable[..., Any]:
-    """The function under the API's name, for messages, and with the app that offers it."""
-    vars(function).update(__name__=api.name, __doc__=api.about, offering_app=api.app)
-    return function
 
 
 # ----------------------------------------------------------------------

@@ -58,7 +58,6 @@ from planner_eval.plan.model import Call, Plan, fold
 from planner_eval.reading.dialects import read
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.complexfuncbench.turn import Settings
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.execution.sandbox.sandbox import Sandbox
 
@@ -110,7 +109,7 @@ def _ask_agent(task: Task, setup: Setup, app: str, stage: str, **fields: str) ->
 
 
 def agent_examples(
-    examples: Sequence[Example], app: str, number: int, *, results_known: bool = False
+    examples: Sequence[Example], app: str, number: int, *, results_known: bool
 ) -> list[Example]:
     r"""The demonstrations that one app's agent is shown: of plans that use its app, its own lines alone.
 
@@ -121,7 +120,7 @@ def agent_examples(
         results_known: Show the names of results of other apps, which the agent knows by then, not ``?``.
 
     >>> plan = "A: [x = f(#a='1')]\nB: [y = g(#x=x, #b='2')]"
-    >>> [one.answer for one in agent_examples([Example("q", plan)], "B", 1)]
+    >>> [one.answer for one in agent_examples([Example("q", plan)], "B", 1, results_known=False)]
     ["[y = g(#x=?, #b='2')]"]
     """
     selected: list[Example] = []
@@ -223,8 +222,13 @@ _UNREADABLE_MESSAGE = (
 def react_steps(task: Task, setup: Setup) -> Steps:
     """Ask step by step, show what each call came to, until an answer is stated or the steps are used up."""
     names = {tool.full_name: tool.full_name for tool in catalog_of(task).tools}
+    if task.form == "nestful":
+        text = setup.prompts.fill("nestful/react", tools=as_json(task.tools))
+    else:
+        tools = format_tools(catalog_of(task), setup.listing or "json", OWN_LISTINGS)
+        text = setup.prompts.fill("own/react", tools=tools)
     shown_before = [message for example in setup.examples for message in _example_messages(example)]
-    messages: list[Message] = [system_message(_system_text(task, setup)), *shown_before, *task.messages]
+    messages: list[Message] = [system_message(text), *shown_before, *task.messages]
     made_calls: list[ModelCall] = []
     step_records: list[dict[str, Any]] = []
     for _ in range(setup.steps or MAX_STEPS):
@@ -265,13 +269,6 @@ def _example_messages(example: Example) -> list[Message]:
     answer = calls[-1]["saw"]
     final = answer if isinstance(answer, str) else as_json(answer)
     return [*talk, assistant_message(f"Thought: This is what was asked for.\nFinal Answer: {final}")]
-
-
-def _system_text(task: Task, setup: Setup) -> str:
-    if task.form == "nestful":
-        return setup.prompts.fill("nestful/react", tools=as_json(task.tools))
-    tools = format_tools(catalog_of(task), setup.listing or "json", OWN_LISTINGS)
-    return setup.prompts.fill("own/react", tools=tools)
 
 
 def _step_data(step: ReplyTurn, contents: Sequence[Any]) -> list[dict[str, Any]]:
@@ -429,14 +426,13 @@ def _shorten(text: str) -> str:
     )
 
 
-def simulated_api(sample: Sample, *, runner: str = "glm", settings: Settings | None = None) -> CallRunner:
+def simulated_api(sample: Sample, *, runner: str) -> CallRunner:
     """ComplexEval as the API: it answers accepted calls with what was recorded.
 
     Args:
         sample: One of ComplexFuncBench's.
         runner: The published runner to follow: ``"gpt"`` as the code of most models; ``"glm"`` gives a call
             of an unknown tool a message, as the paper has it.
-        settings: What calls are judged with.
 
     Raises:
         InputError: the sample's record is not a ComplexFuncBench conversation.
@@ -450,7 +446,7 @@ def simulated_api(sample: Sample, *, runner: str = "glm", settings: Settings | N
     from planner_eval.benchmarks.complexfuncbench.data import OfficialFailure
     from planner_eval.benchmarks.complexfuncbench.turn import DEFAULT_SETTINGS, prepare
 
-    prepared = prepare(sample, settings or DEFAULT_SETTINGS)
+    prepared = prepare(sample, DEFAULT_SETTINGS)
     state = start(prepared.steps, prepared.rules, RUNNERS[runner])
 
     def make(calls: Sequence[ModelCall]) -> Observations:

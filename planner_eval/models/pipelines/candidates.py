@@ -248,15 +248,10 @@ def _compared_tool(tool: Mapping[str, Any]) -> ComparedTool:
     signature = frozenset(f"{name}: {kind}" for name, kind in types)
     size = estimate_tokens(json.dumps(tool, ensure_ascii=False))
     name = str(function.get("name"))
-    words = word_set(f"{_split_name(name)} {function.get('description')}")
+    # the words of getUserName and get_user_name
+    spaced = "".join(f" {mark}" if mark.isupper() or not mark.isalnum() else mark for mark in name)
+    words = word_set(f"{spaced.replace('_', ' ')} {function.get('description')}")
     return ComparedTool(tool, name, words, signature, size)
-
-
-def _split_name(name: str) -> str:
-    """The words of a name: ``getUserName``, ``get_user_name``."""
-    return "".join(f" {mark}" if mark.isupper() or not mark.isalnum() else mark for mark in name).replace(
-        "_", " "
-    )
 
 
 def _order_candidates(

@@ -237,9 +237,10 @@ def read_pool(
             raise InputError("the tasks are not from a file: name demonstrations with --run demos=FILE")
         entries = list(_read_shots(where, dialect))
         shots = tuple(entry for entry in entries if isinstance(entry, Shot))
-        notes = _rejected_messages(
-            where, [entry for entry in entries if isinstance(entry, str)], len(entries)
-        )
+        if left := [entry for entry in entries if isinstance(entry, str)]:
+            are = "is not a demonstration and is" if len(left) == 1 else "are not demonstrations and are"
+            total = format_count(len(entries), "record")
+            notes = (f"--shots: {len(left):,} of {total} of {where} {are} left out; {left[0]}",)
     else:
         bench = BENCHMARKS[form]
         golds = samples if options.source is None else gold_samples(bench, where, cache=cache)
@@ -256,16 +257,6 @@ def read_pool(
     tested = {question_words(sample.query) for sample in samples}
     count = sum(question_words(shot.query) in tested for shot in shots)
     return Pool(shots, options, notes, where.removeprefix(DATASET_PREFIX), count)
-
-
-def _rejected_messages(where: str, left: Sequence[str], total: int) -> tuple[str, ...]:
-    """Says of records that they are no demonstrations."""
-    if not left:
-        return ()
-    are = "is not a demonstration and is" if len(left) == 1 else "are not demonstrations and are"
-    return (
-        f"--shots: {len(left):,} of {format_count(total, 'record')} of {where} {are} left out; {left[0]}",
-    )
 
 
 def list_shortfalls(listed: Iterable[str], counts: Sequence[int], noun: str = "") -> str:

@@ -180,7 +180,12 @@ def _find_calls(text: str, names: Mapping[str, str]) -> tuple[ModelCall, ...]:
     offered_names = {name.lower() for name in names}
     if not calls or not all({call.tool.lower(), call.name.lower()} & offered_names for call in calls):
         return ()
-    return tuple(_convert_plan_call(call, calls, names) for call in calls)
+    model_calls = []
+    for call in calls:
+        arguments = {name: plain_value(value, calls) for name, value in call.arguments}
+        name = names.get(call.tool) or names.get(call.name) or call.tool
+        model_calls.append(ModelCall(name, arguments, json.dumps(arguments, ensure_ascii=False)))
+    return tuple(model_calls)
 
 
 def _parse_calls(text: str) -> tuple[Call, ...]:
@@ -189,12 +194,6 @@ def _parse_calls(text: str) -> tuple[Call, ...]:
         return parse(text, repair=True).calls if text else ()
     except (ParseError, RecursionError):
         return ()
-
-
-def _convert_plan_call(call: Call, calls: Sequence[Call], names: Mapping[str, str]) -> ModelCall:
-    arguments = {name: plain_value(value, calls) for name, value in call.arguments}
-    name = names.get(call.tool) or names.get(call.name) or call.tool
-    return ModelCall(name, arguments, json.dumps(arguments, ensure_ascii=False))
 
 
 def plain_value(value: Any, calls: Sequence[Call]) -> Any:
@@ -225,7 +224,10 @@ def read_step(reply: Reply, names: Mapping[str, str]) -> ReplyTurn:
     text = _cut_made_up(reply.text)
     action, final = _ACTION.search(text), _FINAL_ANSWER.search(text)
     if action and not (final and final.start() < action.start()):
-        return ReplyTurn((_read_action(action, names),), text, "text")
+        name = _QUOTED.sub("", action["name"]).strip("* ").removesuffix("()")
+        written = _strip_fence(action["input"])
+        call = ModelCall(names.get(name, name), decode_arguments(written), written)
+        return ReplyTurn((call,), text, "text")
     if final:
         return ReplyTurn((), text, "text", final["answer"].strip())
     calls = _find_calls(text, names)
@@ -242,12 +244,6 @@ def _cut_made_up(text: str) -> str:
     made_up = _OBSERVATION.search(text, action.start("input") if action else 0)
     before = text[: made_up.start()].rstrip() if made_up else text
     return before or text
-
-
-def _read_action(match: re.Match[str], names: Mapping[str, str]) -> ModelCall:
-    name = _QUOTED.sub("", match["name"]).strip("* ").removesuffix("()")
-    written = _strip_fence(match["input"])
-    return ModelCall(names.get(name, name), decode_arguments(written), written)
 
 
 def _strip_fence(text: str) -> str:

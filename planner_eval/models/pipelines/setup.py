@@ -70,9 +70,11 @@ def read_published(directory: Path, model: str | None) -> Template | None:
         data = read_json(template.text)
     except ParseError as problem:
         raise InputError(f"{directory / template.name}: {problem.brief}") from None
-    texts = (
-        {key: text for key, text in data.items() if _has_all_fields(text)} if isinstance(data, dict) else {}
-    )
+    texts = {
+        key: text
+        for key, text in (data.items() if isinstance(data, dict) else ())
+        if isinstance(text, str) and all(f"{{{name}}}" in text for name in PROMPT_FIELDS)
+    }
     if not texts:
         fields = " ".join(f"{{{name}}}" for name in PROMPT_FIELDS)
         raise InputError(f"{directory / template.name}: expected an object of texts with {fields}")
@@ -82,10 +84,6 @@ def read_published(directory: Path, model: str | None) -> Template | None:
         hint = did_you_mean(model or "", texts, f"expected one of {', '.join(texts)}")
         raise InputError(f"{directory / template.name} {lack}: name one with --run prompts-for; {hint}")
     return Template(name, _undouble_braces(texts[name]), template.sha256)
-
-
-def _has_all_fields(text: object) -> bool:
-    return isinstance(text, str) and all(f"{{{name}}}" in text for name in PROMPT_FIELDS)
 
 
 def _find_text_name(model: str, texts: Mapping[str, str]) -> str | None:
@@ -112,20 +110,15 @@ def messages_of(text: str, *, tools: str, examples: str, query: str) -> list[Mes
     """
     values = dict(zip(PROMPT_FIELDS, (tools, examples, query), strict=True))
     marks = list(_TURN_START.finditer(text))
-    starts = [("user", 0)] if not marks else []
-    starts += [(_role(mark), mark.end()) for mark in marks]
-    ends = [*(mark.start() for mark in marks[1:]), len(text)] if marks else [len(text)]
+    roles = (next(group for group in mark.groups() if group) for mark in marks)
+    starts = [(_ROLES.get(role.lower(), "user"), mark.end()) for role, mark in zip(roles, marks, strict=True)]
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
     messages: list[Message] = []
-    for (role, start), end in zip(starts, ends, strict=True):
+    for (role, start), end in zip(starts or [("user", 0)], ends, strict=True):
         content = fill(_TURN_TOKENS.sub("", text[start:end]).strip(), values)
         if role != "assistant":
             messages.append({"role": role, "content": content})
     return messages
-
-
-def _role(mark: re.Match[str]) -> str:
-    named = next(group for group in mark.groups() if group)
-    return _ROLES.get(named.lower(), "user")
 
 
 def format_answer(answer: str, name: str) -> str:

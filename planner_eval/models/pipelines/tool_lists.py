@@ -279,20 +279,14 @@ def _rename_tools(tools: Sequence[Mapping[str, Any]]) -> Offer:
     names: dict[str, str] = {}
     sent = []
     for tool in tools:
-        own = str(tool["function"]["name"])
-        name = _endpoint_name(own, names)
+        own, number = str(tool["function"]["name"]), 2
+        name = _INVALID_CHARACTER.sub("-", own)[:_MAX_NAME_CHARS]
+        while names.get(name, own) != own:
+            name = f"{name[: _MAX_NAME_CHARS - 4]}-{number}"
+            number += 1
         names[name] = own
         sent.append({**tool, "function": {**tool["function"], "name": name}} if name != own else tool)
     return Offer(tuple(sent), names)
-
-
-def _endpoint_name(own: str, used_names: Mapping[str, str]) -> str:
-    name = _INVALID_CHARACTER.sub("-", own)[:_MAX_NAME_CHARS]
-    number = 2
-    while used_names.get(name, own) != own:
-        name = f"{name[: _MAX_NAME_CHARS - 4]}-{number}"
-        number += 1
-    return name
 
 
 # ----------------------------------------------------------------------

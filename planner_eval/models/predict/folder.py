@@ -65,8 +65,8 @@ def describe_asking(
     source: str,
     jobs: int,
     options: Fields,
-    demonstrations: Input | None = None,
-    cache: str | None = None,
+    demonstrations: Input | None,
+    cache: str | None,
 ) -> StoredRun:
     """What is asked of whom, over samples; a run with more samples, or with fewer, is the same run.
 
@@ -83,13 +83,6 @@ def describe_asking(
     extra_inputs += [] if cache is None else [Input(CACHE_ROLE, cache, 0, "")]
     inputs = tuple(file._asdict() for file in (Input("samples", source, jobs, ""), *extra_inputs))
     return StoredRun(folder, RUN_KIND, __version__, json.loads(json.dumps(options)), inputs, jobs, part=1)
-
-
-def _demonstrations(run: StoredRun) -> Demonstrations | None:
-    """Where the demonstrations come from; None without any."""
-    tested = ((run.options.get("setup") or {}).get("shots") or {}).get("tested", 0)
-    inputs = (source for source in run.inputs if source["role"] == DEMONSTRATIONS_FIELD)
-    return next((Demonstrations(source["path"], source["size"], tested) for source in inputs), None)
 
 
 def _find_difference(run: StoredRun, stored: Fields) -> str | None:
@@ -139,7 +132,9 @@ def finish(run: StoredRun, order: Sequence[str], journal: Journal, rates: Rates 
     folder = run.path
     rows = write_rows(Path(folder) / ROWS_FILE, order, journal)
     report = run_totals(finished_rows(order, journal), rates).data()
-    if demonstrations := _demonstrations(run):
+    tested = ((run.options.get("setup") or {}).get("shots") or {}).get("tested", 0)
+    for source in (source for source in run.inputs if source["role"] == DEMONSTRATIONS_FIELD):
+        demonstrations = Demonstrations(source["path"], source["size"], tested)
         report[DEMONSTRATIONS_FIELD] = demonstrations.with_rows(rows)._asdict()
     write(os.path.join(folder, REPORT_FILE), json.dumps(report, ensure_ascii=False, indent=1))
     samples = {**run.inputs[0], "size": len(rows)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
@@ -37,7 +38,7 @@ from planner_eval.models.pipelines.demonstrations import ShotOptions
 from planner_eval.models.pipelines.pipeline import NO_FIELDS, Fields
 from planner_eval.models.pipelines.setup import Setup, refuse_sampling, sampling_of
 from planner_eval.models.predict.folder import JOURNAL_PATH, describe_asking, finish, open_journal
-from planner_eval.models.predict.prepare import Prepared, prepare_run, request_record
+from planner_eval.models.predict.prepare import Prepared, prepare_run
 from planner_eval.models.predict.run import (
     AskOptions,
     Job,
@@ -87,8 +88,18 @@ def first_requests(
     with _open_tools(prepared, tools, isolation) as sandbox:
         box = sandbox if prepared.pipeline.name == "react" else None
         for sample, request in prepared.first_requests(box, say=say):
-            offer, shots_note = prepared.offers.get(sample.id), prepared.beside(sample)
-            yield request_record(sample, request, chosen, offer, shots_note)
+            if isinstance(request, str):
+                yield {"id": sample.id, "error": {"code": "failed", "message": request}}
+                continue
+            record: Row = {"id": sample.id, "stage": request.stage, "messages": list(request.messages)}
+            record |= {"tools": list(request.tools)} if request.tools else {}
+            record |= {"constraint": dict(request.constraint)} if request.constraint else {}
+            size = sum(len(str(message.get("content") or "")) for message in request.messages)
+            size += len(json.dumps(list(request.tools), ensure_ascii=False)) if request.tools else 0
+            offer = prepared.offers.get(sample.id)
+            record |= {} if offer is None else {"distractors": offer.others}
+            record |= prepared.beside(sample)
+            yield record | {"sampling": {**chosen, **request.sampling}, "characters": size}
 
 
 def predict(  # noqa: PLR0913 - the options of a public function

@@ -12,7 +12,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import (
@@ -59,7 +59,6 @@ from planner_eval.models.pipelines.demonstrations import (
 )
 from planner_eval.models.pipelines.pipeline import (
     OWN_TASKS,
-    Fields,
     Pipeline,
     Request,
     Steps,
@@ -78,13 +77,6 @@ from planner_eval.reading.files.context import DEMONSTRATIONS_FIELD, TEST_SET_MA
 
 if TYPE_CHECKING:
     from planner_eval.execution.sandbox.sandbox import Sandbox
-
-
-class FirstRequest(NamedTuple):
-    """What a sample is asked first; a sentence where it cannot be asked."""
-
-    sample: Sample
-    request: Request | str
 
 
 _DEFAULT_SETUP = Setup()
@@ -199,17 +191,20 @@ class Prepared:
 
     def first_requests(
         self, box: Sandbox | None = None, *, say: Callable[[str], None] = lambda message: None
-    ) -> Iterator[FirstRequest]:
-        """What each sample is asked first; with demonstrations whose calls are made where they need to be."""
+    ) -> Iterator[tuple[Sample, Request | str]]:
+        """What each sample is asked first, or a sentence where it cannot be asked.
+
+        Demonstrations have their calls made where they need to be.
+        """
         for sample, task, setup in zip(self.samples, self.tasks, self._told(box, say), strict=True):
             try:
                 steps = self._begin(task, setup)
                 step = next(steps)
                 steps.close()
                 assert isinstance(step, Request), "a pipeline begins with a request"
-                yield FirstRequest(sample, step)
+                yield sample, step
             except InputError as problem:
-                yield FirstRequest(sample, str(problem))
+                yield sample, str(problem)
 
     def about(self, **more: Any) -> Row:
         """What a run has to share with an earlier one to go on with it."""
@@ -250,7 +245,16 @@ class Prepared:
 
     def _told(self, box: Sandbox | None, say: Callable[[str], None]) -> list[Callable[[], Setup]]:
         """What the pipeline is told for each sample; says where ``react`` shows too few demonstrations."""
-        setups = list(self._setups(box))
+        setups: list[Callable[[], Setup]] = []
+        played_answers: dict[str, str | None] = {}
+        for sample, task in zip(self.samples, self.tasks, strict=True):
+            if self.pool is None or isinstance(task, str):
+                setups.append(lambda: self.setup)
+            elif self.pipeline.name == "react":  # calls are made here: tools serve one caller at a time
+                examples = self._played(self.pool, sample, task, box, played_answers)
+                setups.append(partial(replace, replace(self.setup, examples=examples)))
+            else:
+                setups.append(partial(self._shown, self.pool, sample, task))
         if self.pool is not None and self.pipeline.name == "react":
             shot_counts = {
                 sample.id: len(setup().examples)
@@ -262,30 +266,18 @@ class Prepared:
                     say(message)
         return setups
 
-    def _setups(self, box: Sandbox | None) -> Iterator[Callable[[], Setup]]:
-        """What the pipeline is told for each sample.
-
-        Demonstrations are chosen when they are needed; but those whose calls have to be made are chosen here,
-        for the tools serve one caller at a time.
-        """
-        played_answers: dict[str, str | None] = {}
-        for sample, task in zip(self.samples, self.tasks, strict=True):
-            if self.pool is None or isinstance(task, str):
-                yield lambda: self.setup
-            elif self.pipeline.name == "react":
-                own_setup = replace(
-                    self.setup, examples=self._played(self.pool, sample, task, box, played_answers)
-                )
-                yield partial(replace, own_setup)
-            else:
-                yield partial(self._shown, self.pool, sample, task)
-
     def _shown(self, pool: Pool, sample: Sample, task: Task) -> Setup:
         apps = self._leaked_apps(pool, sample)
         key, by_agent = (sample.id, sample.query), self.pipeline.name == "isolated"
         if by_agent:
+            # of all, the closest last, those that the agents of gold's apps are shown
             shots = pool.chosen(task.query, _tool_names(task), apps, number=None)
-            self.chosen[key] = _agent_shots(shots, sample, pool.asked.number)
+            shown = [
+                shot
+                for app in gold_apps(sample)
+                for shot in [shot for shot in reversed(shots) if app in shot.apps][: pool.asked.number]
+            ]
+            self.chosen[key] = tuple({shot.id: shot for shot in shown}.values())
         else:
             shots = self.chosen.get(key) or pool.chosen(task.query, _tool_names(task), apps)
             self.chosen[key] = shots
@@ -324,12 +316,6 @@ class Prepared:
         if box is None:
             return None
         return lambda: tool_runner(box, [tool.full_name for tool in catalog_of(task).tools])
-
-
-def _agent_shots(shots: Sequence[Shot], sample: Sample, number: int) -> tuple[Shot, ...]:
-    """Of all demonstrations, the closest last, those that the agents of gold's apps are shown."""
-    agents = [[shot for shot in reversed(shots) if app in shot.apps][:number] for app in gold_apps(sample)]
-    return tuple({shot.id: shot for some in agents for shot in some}.values())
 
 
 def _tool_names(task: Task) -> frozenset[str]:
@@ -497,23 +483,3 @@ def _select_samples(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sampl
         hint = did_you_mean(absent[0], known_ids, f"the first is {samples[0].id!r}" if samples else "")
         raise InputError(f"no sample has the id {absent[0]!r}: {hint}")
     return [sample for sample in samples if sample.id in ids]
-
-
-def request_record(
-    sample: Sample,
-    request: Request | str,
-    sampling: Fields,
-    offer: OfferedTools | None,
-    extra: Fields,
-) -> Row:
-    """A first request as a record, for people who want to see it before they pay for it."""
-    if isinstance(request, str):
-        return {"id": sample.id, "error": {"code": "failed", "message": request}}
-    record: Row = {"id": sample.id, "stage": request.stage, "messages": list(request.messages)}
-    record |= {"tools": list(request.tools)} if request.tools else {}
-    record |= {"constraint": dict(request.constraint)} if request.constraint else {}
-    size = sum(len(str(message.get("content") or "")) for message in request.messages)
-    size += len(json.dumps(list(request.tools), ensure_ascii=False)) if request.tools else 0
-    record |= {} if offer is None else {"distractors": offer.others}
-    record |= extra
-    return record | {"sampling": {**sampling, **request.sampling}, "characters": size}

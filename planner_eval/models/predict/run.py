@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
@@ -24,7 +24,7 @@ from planner_eval.models.pipelines.pipeline import (
     Request,
     Steps,
 )
-from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
+from planner_eval.models.replies import Model, Reply, read_reply_data
 from planner_eval.reading.dialects.conversations.answers import answer_state
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Journal:
     # ------------------------------------------------------------ what is added
     def reply(self, key: str, number: int, hash: str, reply: Reply) -> None:
         """Keep a reply."""
-        self._add({"sample": key, "request": number, "hash": hash, "reply": reply_data(reply)})
+        self._add({"sample": key, "request": number, "hash": hash, "reply": asdict(reply)})
 
     def finish(self, key: str, row: Fields) -> None:
         """Keep a sample's row."""
@@ -440,17 +440,23 @@ def ending_fields(requests: Iterable[Fields]) -> dict[str, str]:
     return {}
 
 
+@dataclass
 class _SampleRun:
     """One sample under way."""
 
-    def __init__(self, key: str, job: Job, asking: AskOptions, journal: Journal, hands: Executor) -> None:
-        self.key, self.job, self.asking, self.journal, self.hands = key, job, asking, journal, hands
-        self.kept = list(journal.replies(key))
-        self.requests: list[Row] = []
-        self.tries: list[int] = []
-        self.cached = 0
-        self.before: Sequence[Any] = ()
-        self.offered: Sequence[Any] | None = None
+    key: str
+    job: Job
+    asking: AskOptions
+    journal: Journal
+    hands: Executor
+    requests: list[Row] = field(default_factory=list)
+    tries: list[int] = field(default_factory=list)
+    cached: int = 0
+    before: Sequence[Any] = ()
+    offered: Sequence[Any] | None = None
+
+    def __post_init__(self) -> None:
+        self.kept = list(self.journal.replies(self.key))
 
     async def row(self) -> Row:
         """The sample's row; whatever goes wrong, there is one."""

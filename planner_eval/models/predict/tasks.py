@@ -215,21 +215,17 @@ def read_tasks(
         return Tasks(OWN_TASKS, _read_own_tasks(source))
     if name and name != OWN_TASKS:
         return Tasks(name, gold_samples(benchmark(name), source, cache=cache))
-    benchmark_name = None if Path(source).exists() else _benchmark_of(source.removeprefix(DATASET_PREFIX))
-    if benchmark_name:
-        return Tasks(benchmark_name, gold_samples(BENCHMARKS[benchmark_name], source, cache=cache))
-    path = Path(source)
+    path, set_name = Path(source), source.removeprefix(DATASET_PREFIX)
+    for published in published_datasets().values() if not path.exists() else ():
+        if published.benchmark and set_name in (published.name, published.benchmark):
+            samples = gold_samples(BENCHMARKS[published.benchmark], source, cache=cache)
+            return Tasks(published.benchmark, samples)
     if path.is_dir():
         raise InputError(f"{source} is a folder: name its benchmark with --benchmark")
     if not path.exists() and "." not in source:
         raise InputError(f"there is no file {source}, and no data set of that name: see 'planeval data show'")
     data = [line.data for line in load_jsonl(path)] if path.suffix == ".jsonl" else load_json(path)
     return Tasks(OWN_TASKS, _read_own_tasks(data if isinstance(data, list) else [data], source))
-
-
-def _benchmark_of(name: str) -> str | None:
-    sets = published_datasets().values()
-    return next((s.benchmark for s in sets if s.benchmark and name in (s.name, s.benchmark)), None)
 
 
 def _read_own_tasks(records: Iterable[Any], source: str = "the tasks") -> list[Sample]:

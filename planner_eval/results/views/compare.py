@@ -346,7 +346,9 @@ def _method_lines(comparison: Comparison) -> list[str]:
     if not family:
         return [comparison.common.signature]
     correction = f"with Holm's correction for {family} tests" if family > 1 else "one test, so no correction"
-    limit = f", of which it shows {_BREAKDOWN_METRICS} metrics'" if len(lines) > _BREAKDOWN_METRICS else ""
+    limit = (
+        f" ({_BREAKDOWN_METRICS} of {len(lines)} metrics shown)" if len(lines) > _BREAKDOWN_METRICS else ""
+    )
     groups = f"; in a breakdown, with Holm's correction for all its scores{limit}" if breakdown else ""
     lower = "; ↓ lower is better" if any(line.lower for line in lines) else ""
     correction = f"p: {correction}{groups}; * significant at 0.05{lower}"

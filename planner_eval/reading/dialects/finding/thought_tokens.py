@@ -28,7 +28,7 @@ _TAG_END = lazy_pattern(r"(?<=\w)>\Z")
 
 def _no_mention(start: str) -> str:
     """What tells a token from its name in a sentence: "I use <think> tags"."""
-    return rf"(?!(?<=`{re.escape(start)})`(?!`)|\ tags?\b)"
+    return rf"(?!(?<=`{re.escape(start)})`(?!`)|(?-i:\ tags?\b))"
 
 
 def compile_enclosed(tokens: Iterable[tuple[str, str]], more: str = "(?!)") -> re.Pattern[str]:

@@ -142,9 +142,10 @@ class Machine(ProgramState):
         return self.template(node) if is_text(node) else self.computed(node)
 
     def assigned(self, node: ast.NamedExpr) -> VariableValue:
-        """A value that is given a name where it stands: as an argument it would lose its name."""
-        self.fail("found ':=', expected '=', or an assignment on a line of its own", self.span(node)[0])
-        return self.value(node.value)
+        """A value that is given a name where it stands."""
+        self.is_program = True
+        self.bind(node.target.id, self.value(node.value))
+        return self.value(node.target)
 
     def way(self, node: ast.expr) -> VariableValue:
         """A name, or a way by fields and constant positions into a name or a call's result."""
@@ -341,6 +342,9 @@ class Machine(ProgramState):
             return given
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Constant):
             self.fail(f"found the tool's name {name!r} in quotes", call.span[0])
+        for argument in node.args:
+            if isinstance(argument, ast.NamedExpr):
+                self.fail(f"found ':=' in an argument of {name!r}, expected '='", self.span(argument)[0])
         if self.mappings and [*map(type, node.args)] == [ObjectNode]:  # which holds the named arguments
             ((_, fields, span),) = call.arguments
             call = call._replace(arguments=[Argument(key, item, span) for key, item in object_items(fields)])
@@ -448,8 +452,7 @@ class Machine(ProgramState):
     def method(self, base: VariableValue, method: str, call: ToolCall) -> None:
         """Look at a call of a method on what is held: it changes it, only looks at it, or may be a tool's."""
         source, start, named = shorten(call.name, 60), call.span[0], call.named
-        is_one = method in ("append", "push") and len(call.arguments) == 1 and not named
-        if is_one and self.grow(base, call.positional[0]):
+        if self.grow(base, method, call.positional, named):
             return
         if method in MUTATING_METHODS:
             self.change(base, f"{source!r} changes it", start)
@@ -493,7 +496,8 @@ class Machine(ProgramState):
         key = constant_step(target)
         if key is None and isinstance(target, ast.Subscript):
             self.value(target.slice)
-        if isinstance(key, str) and isinstance(target, ast.Subscript) and self.grow(holder, value, key):
+        is_key = isinstance(key, str) and isinstance(target, ast.Subscript)
+        if is_key and self.grow(holder, "update", [], {str(key): value}):
             return
         start = self.span(target)[0]
         reason = f"an assignment to {shorten(self.source(target), 60)!r} changes it"

@@ -371,18 +371,23 @@ class ProgramState(PlacedTree):
                     waiting += value.values() if isinstance(value, dict) else value
             self.spend(1)
 
-    def grow(self, target: Any, value: VariableValue, key: str | None = None) -> bool:
-        """Put a value at the end of a list, or under a key of an object: a change as simple as certain.
+    def grow(
+        self, target: Any, method: str, positional: list[VariableValue], named: Mapping[str, VariableValue]
+    ) -> bool:
+        """Make a change that is as simple as it is certain: something put at the end, or under a key.
 
         Returns:
-            False where it is not certain.
+            False where it is not simple.
         """
         if self.control or id(target) not in self.growing:
             return False
-        if key is None and isinstance(target, list):
-            target.append(value)
-        elif key is not None and type(target) is dict:
-            target[key] = value
+        first = self.content(positional[0]) if len(positional) == 1 else None
+        if isinstance(target, list) and method in ("append", "push") and positional and not named:
+            target += positional if method == "push" else positional[:1]
+        elif isinstance(target, list) and method == "extend" and type(first) is list and not named:
+            target += [*first]
+        elif type(target) is dict and method == "update" and (type(first) is dict or not positional):
+            target.update(first or {}, **named)
         else:
             return False
         return True

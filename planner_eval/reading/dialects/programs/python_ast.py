@@ -18,7 +18,7 @@ from planner_eval.base.limits import (
 )
 from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, Value
-from planner_eval.reading.dialects.programs.expressions import Machine
+from planner_eval.reading.dialects.programs.expressions import MAX_REREAD_CHARS, Machine
 from planner_eval.reading.dialects.programs.program import (
     ABSENT,
     BUILTINS,
@@ -107,6 +107,7 @@ class _Function(NamedTuple):
 class _FunctionRun(NamedTuple):
     """A function that is followed: how many loops and branches are around its call, and what it returns."""
 
+    function: ast.AST
     control: int
     returned: list[VariableValue]
 
@@ -308,21 +309,33 @@ class _Program(Machine):
 
     # ------------------------------------------------------------ functions
     def run(self, call: ToolCall) -> VariableValue:
-        """Follow the body of a function that the program calls once, and give what it returns."""
+        """Follow the body of a function that the program calls, at each call, and give what it returns.
+
+        Raises:
+            LimitError: functions call one another so often that reading them would take too long.
+        """
         function = self.functions.get(call.name)
         if function is None:
             return self.pass_over(call)
         node = function.node
+        if any(running.function is node for running in self.running):
+            self.fail(f"{shorten(call.name, 60)!r} calls itself: write the calls out", call.span[0])
+            return self.pass_over(call)
         local = None if node.decorator_list else call.bound_to(node.args, function.defaults)
         if local is None:
             self.unbound[node] = None
             return self.pass_over(call)
-        if node not in self.unread:
-            reason = f"{shorten(call.name, 60)!r} is called more than once: write the calls out"
-            self.fail(reason, call.span[0])
-            return self.pass_over(call)
-        del self.unread[node]
-        running = _FunctionRun(len(self.control), [])
+        if node not in self.unread:  # its first reading is a part of the program's own length
+            start, end = self.span(node)
+            self.again += end - start
+        if self.again > MAX_REREAD_CHARS:
+            reason = (
+                f"functions call each other so often that more than {MAX_REREAD_CHARS:,} "
+                "characters would be read again; write the calls out"
+            )
+            raise LimitError(reason, text=self.text, offset=call.span[0])
+        self.unread.pop(node, None)
+        running = _FunctionRun(node, len(self.control), [])
         self.running.append(running)
         if not self.body(function, local) and not running.returned:
             self.may_end(node)
