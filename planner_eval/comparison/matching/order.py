@@ -12,7 +12,7 @@ from planner_eval.plan.canonical import NumberedPlan, producers_of
 from planner_eval.plan.model import Plan
 
 Pairs = Sequence[tuple[int, int]]
-MAX_STEPS = 100_000
+MAX_STEPS = 20_000
 """Steps of a search among equal calls for partners that are in order."""
 MAX_CALLS = 500
 """Calls up to which it searches."""
@@ -102,14 +102,14 @@ class _OrderSearch:
             twins.setdefault(calls[gold].id if number is None else number, []).append(gold)
         self.twins = {gold: golds for golds in twins.values() for gold in golds}
         self.open = [(repr(terms.accepted.get(call.id)), terms.omittable.get(call.id)) for call in calls]
-        self.strays = self._count_strays(self.partner)
+        self.strays = self._strays(self.partner)
 
     def run(self, last: int = -1) -> bool:
         """Find partners for the rest of pred's calls, in places of gold's order behind the last; bounded."""
         if len(self.to_pred) == len(self.preds):
             to_gold = {pred: gold for gold, pred in self.to_pred.items()}
             self.steps -= len(self.preds)
-            return self.needed <= self.to_pred.keys() and self._count_strays(to_gold) <= self.strays
+            return self.needed <= self.to_pred.keys() and self._strays(to_gold) <= self.strays
         state = frozenset(self.to_pred), last
         missed = self.allowed and any(self.allowed[gold][0] <= last for gold in self.needed - state[0])
         if missed or state in self.failed:
@@ -145,17 +145,18 @@ class _OrderSearch:
             if is_gold or self.open[gold] == self.open[partner]:
                 yield gold
 
-    def _count_strays(self, to_gold: Mapping[int, int]) -> int:
-        """How many arguments refer to others than the partners of the calls that gold's refer to."""
+    def _strays(self, to_gold: Mapping[int, int]) -> set[tuple[int, str]]:
+        """Arguments of pred that refer to others than the partners of the calls that gold's refer to."""
         pred, gold = self.numbered
         partners = [to_gold.get(position, -1) for position in range(len(pred.plan.calls))]
         answers = [(-1, -1)] if pred.plan.answer and gold.plan.answer else []
-        strays = 0
+        strays = set()
         for pred_call, gold_call in (*to_gold.items(), *answers):
             gold_values = dict(gold.arguments[gold_call])
             for name, value in pred.arguments[pred_call]:
                 producers = [partners[producer] for producer in producers_of(value, partners)]
-                strays += producers != [*producers_of(gold_values.get(name), range(len(gold.plan.calls)))]
+                if producers != [*producers_of(gold_values.get(name), range(len(gold.plan.calls)))]:
+                    strays.add((pred_call, name))
         return strays
 
 
