@@ -336,8 +336,8 @@ class Wording:
         pred_text, gold_text = tell_apart(self.pred(pred_value), self.gold(gold_value))
         if self.diff.shuffled(pred_value, gold_value):
             return f"has its items in a different order: {pred_text}, expected {gold_text}"
-        if code == "argument.type":
-            pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
+        pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
+        if code == "argument.type" and pred_kind != gold_kind:
             label = self.names.labelled(pred_value)
             return f"is the {pred_kind} {pred_text}{label}, expected the {gold_kind} {gold_text}"
         cut = "…" in (pred_text[-1:], gold_text[-1:])
