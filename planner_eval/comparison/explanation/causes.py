@@ -233,7 +233,7 @@ def name_wording(edit: Edit | Draft) -> str | None:
     return "more words" if less == gold_words else "fewer words"
 
 
-_ANY_WORD = re.compile(r"\w+")
+_ANY_WORD = re.compile(r"\w++(?:['’]\w++)*+")
 _CODE = re.compile(r"[(){}\[\]=_/\\|&+*^#@$%]")
 """Signs of texts that are no words but code, units or addresses."""
 
@@ -407,8 +407,6 @@ def _find_causes(edits: list[Draft], pred: Plan) -> list[int | None]:
                 cause = _find_producer_edit(edit.gold_value, edit.gold, renamed)
         if cause is None and edit.gold and edit.code in UNSHARED_ARGUMENT_CODES:
             cause = renamed.get(edit.gold.call)
-        if cause is None and edit.code == "argument.value":
-            cause = _find_maker_edit(edit, edits, pred)
         if cause is None and edit.code in REPEATABLE_CODES:
             cause = first.setdefault(change_key(edit), position)
         causes.append(None if cause == position else cause)
@@ -452,32 +450,6 @@ def _find_producer_edit(value: Value, location: Place | None, edits: dict[int | 
     """The edit about a call that a value at a place refers to."""
     own_call = location.call if location is not None else None
     return next((edits[call] for call in producers_of(value) if call in edits and call != own_call), None)
-
-
-def _find_maker_edit(edit: Draft, edits: list[Draft], pred: Plan) -> int | None:
-    """The edit of a call before, of gold no such, that makes what a wrong id names: a booking, a ticket."""
-    location, value = edit.pred, edit.pred_value
-    if location is None or location.call is None or type(value) is not str or " " in value:
-        return None
-    thing = _ID_NAME.fullmatch(location.argument or "")
-    if thing is None:
-        return None
-    name = thing[1].lower()
-    makers: list[tuple[int, int]] = [
-        (other.pred.call, index)
-        for index, other in enumerate(edits)
-        if other.code in ("call.extra", "call.replaced")
-        and other.pred is not None
-        and other.pred.call is not None
-        and other.pred.call < location.call
-        and not is_lookup(pred.calls[other.pred.call])
-        and name in pred.calls[other.pred.call].name.lower()
-    ]
-    return max(makers)[1] if makers else None
-
-
-_ID_NAME = re.compile(r"(.{3,}?)_?(?:id|ID|Id)")
-"""How an argument is called that says which thing is meant, and the thing."""
 
 
 def change_key(edit: Edit | Draft) -> Hashable:

@@ -348,15 +348,11 @@ def _strip_brackets(text: str) -> str:
 
 _PLURAL = re.compile(r"(?<=[a-z]{2})s(?![a-z])")
 
-_FACTOR = re.compile(r"(?<=\d)\*(?=[a-z(])")
-"""A sign of times that a formula may leave out."""
-
 _WRITINGS: dict[str, Callable[[str], str]] = {
     "letter case": str.casefold,
     "spacing": lambda text: "".join(text.split()),
     "end mark": lambda text: text.casefold().rstrip(" .!?"),
     "brackets or quotes": _strip_brackets,
-    "formula": lambda text: _FACTOR.sub("", "".join(text.replace("**", "^").split())),
     "plural": lambda text: _PLURAL.sub("", text.casefold()),
 }
 """How texts may differ that say the same in other signs, and what each leaves of a text that they share."""

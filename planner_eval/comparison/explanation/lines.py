@@ -317,15 +317,14 @@ _WRITINGS = {
     "plural": ("only singular and plural differ", None),
     "free text": ("both are free text", "free text"),
     "more words": ("gold's words and more", "free text"),
-    "cut gold": ("gold's text breaks off within a word", None),
+    "cut gold": ("gold's text may break off within a word", None),
     "fewer words": ("a part of gold's words", "free text"),
-    "formula": ("only the signs of times and power differ", None),
     "per cent for fraction": ("a per cent for a fraction", None),
     "fraction for per cent": ("a fraction for a per cent", None),
     "factor 100": ("one is a hundred times the other", None),
 }
 """What is said of one value that differs from another in how it is written, and what of the whole difference:
-a per cent for a fraction is wrong where the tool asks for the one, and ^ is no power in every language."""
+a per cent for a fraction is wrong where the tool asks for the one."""
 
 _WORD_WRITINGS = frozenset({"letter case", "end mark", "spacing"})
 _END_MARK = re.compile(r"(?<=[^\W\d_])[.,;:!?]++(?=\s|\Z)")

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.causes import find_lookups, is_conversation
+from planner_eval.comparison.explanation.causes import find_lookups, is_conversation, is_prose
 from planner_eval.comparison.explanation.edits import Edit, kind_name
 from planner_eval.comparison.explanation.names import (
     MAX_LISTED,
@@ -248,6 +248,14 @@ def _same_argument_key(roots: Roots, edit: Edit) -> Hashable:
     return (edit.code, roots.call(edit).tool, name) if is_habit else None
 
 
+def _is_one_habit(_: Roots, group: IndexedEdits) -> bool:
+    """Whether an argument is missing, holds one value for several, or is prose that is worded otherwise."""
+    values = {value_name(edit.pred_value) for _, edit in group}
+    return len(values) == 1 or all(
+        is_prose(edit.pred_value) and is_prose(edit.gold_value) for _, edit in group
+    )
+
+
 def _missing_argument_key(_: Roots, edit: Edit) -> Hashable:
     """The call that lacks an argument."""
     whole = edit.code == "argument.missing" and _is_whole_argument(edit)
@@ -266,7 +274,7 @@ GROUPS: tuple[
 ] = (
     ("items", _same_way_key, None),
     ("item", _item_key, None),
-    ("same argument", _same_argument_key, None),
+    ("same argument", _same_argument_key, _is_one_habit),
     ("extra throughout", _extra_argument_key,
      lambda _, group: len({value_name(edit.pred_value) for _, edit in group}) > 1),
     ("extra together",
@@ -430,7 +438,7 @@ def _write_extra_argument(roots: Roots, edits: list[Edit], data: None) -> str:
     values = dict.fromkeys(value_name(edit.pred_value, roots.names.our_number) for edit in edits)
     end = edits[0].message.split(" is not in gold", 1)[1]
     label = f"{tool_label(roots.call(edits[0]))}: argument {argument_name(edits[0].pred)!r}"
-    return f"{label} = {format_list(values)} is not in gold{end}"
+    return f"{label} = {format_list(values)} {'is' if len(values) == 1 else 'are'} not in gold{end}"
 
 
 def _write_extra_arguments(roots: Roots, edits: list[Edit], data: None) -> str:

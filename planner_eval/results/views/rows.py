@@ -169,7 +169,7 @@ def diff_text(
     )
     delayed = turns is not None and turns.delayed
     # where all is done right it counts when
-    if late and all(edit.gold is None or (delayed and find_form_difference(edit)) for edit in diff.roots):
+    if late and all(edit.gold is None or (delayed and find_form_difference(edit)) for edit in diff.edits):
         if delayed:
             done = "all of gold's calls are made, but not all in time"
             lines[0] = _headline(diff, habit_lines, formulas, done)
@@ -272,7 +272,7 @@ def _headline(diff: Diff, lines: list[EditLine], formulas: list[Formula], first:
     if result is not None:
         return f"{text}, but both come to {round_number(result)}{bounded}"
     kinds = name_light_kinds(diff)
-    text += f", in {format_list(kinds)} alone" if kinds else _other_plan_note(diff)
+    text += f", perhaps in {format_list(kinds)} alone" if kinds else _other_plan_note(diff)
     if not first and (call := _first_divergent_call(diff)):
         first = f"first at {printable(call)}".replace("\n", "\\n")
     text += f"; {first}" * bool(first)
