@@ -47,7 +47,7 @@ def order_by_cause(
     partner = {gold_call: pred_call for pred_call, gold_call in pairs}
     ranks, weights = _Ranks(pred, gold, partner), _Weights(edits, pred, gold, partner)
     edits = sorted(edits, key=lambda edit: (weights.of(edit), ranks.of(edit)))
-    cause = _find_causes(edits, pred)
+    cause = _find_causes(edits)
     children: dict[int | None, list[int]] = {}
     for position, parent in enumerate(cause):
         children.setdefault(parent, []).append(position)
@@ -385,7 +385,7 @@ def find_positions_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list
     return [slots[call] for call in range(len(gold.calls))]
 
 
-def _find_causes(edits: list[Draft], pred: Plan) -> list[int | None]:
+def _find_causes(edits: list[Draft]) -> list[int | None]:
     """For each edit, in that order, the edit that it follows from."""
     missing = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code == "call.missing"}
     extra = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _EXTRA_CALL_CODES}

@@ -32,11 +32,7 @@ from planner_eval.comparison.explanation.sentences import (
     narrow_difference,
 )
 from planner_eval.comparison.matching.pairing import MISSING
-from planner_eval.comparison.matching.replaced import (
-    NearCall,
-    find_nearest_call,
-    is_identifier,
-)
+from planner_eval.comparison.matching.replaced import NearCall, find_nearest_call, is_identifier
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Call, Path, Plan, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
@@ -250,7 +246,7 @@ def _same_argument_key(roots: Roots, edit: Edit) -> Hashable:
 
 def _is_one_habit(_: Roots, group: IndexedEdits) -> bool:
     """Whether an argument is missing, holds one value for several, or is prose that is worded otherwise."""
-    values = {value_name(edit.pred_value) for _, edit in group}
+    values = {value_key(edit.pred_value, OWN_POSITIONS) for _, edit in group}
     return len(values) == 1 or all(
         is_prose(edit.pred_value) and is_prose(edit.gold_value) for _, edit in group
     )
